@@ -182,12 +182,6 @@ _PREEMPTION = msgspec.Meta(
     description="A strategy that enrolled as `preemption`; that of kueue.fairSharing.",
 )
 
-_PROPOSAL = msgspec.Meta(
-    title="A proposal that decides under Kueue",
-    description="A plug-in that enrolled as `proposal`, and its settings; no release "
-    "decides so.",
-)
-
 #: "annotations" alone, or also `sleep` commands, deadlines, or both in this order.
 RunTimesFrom = Literal["annotations", "sleep", "deadline", "sleep-deadline"]
 
@@ -218,7 +212,7 @@ class Simulation(
     autoscaler: Autoscaler | msgspec.UnsetType = msgspec.UNSET
     failures: Failures | msgspec.UnsetType = msgspec.UNSET  # absent: no node fails
     preemption: Annotated[str, _PREEMPTION] | msgspec.UnsetType = msgspec.UNSET
-    proposal: Annotated[Chosen, _PROPOSAL] | msgspec.UnsetType = msgspec.UNSET
+    proposal: Chosen | msgspec.UnsetType = msgspec.UNSET  # decides under Kueue
 
     def proposed(self) -> Chosen | None:
         """Return the proposal that decides; None where a release does."""

@@ -131,13 +131,7 @@ def proposal(
     )
 
 
-class Chosen(
-    msgspec.Struct,
-    rename="camel",
-    forbid_unknown_fields=True,
-    frozen=True,
-    kw_only=True,
-):
+class Chosen(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
     """Which proposal decides in a world, and its settings."""
 
     name: str

@@ -13,7 +13,7 @@ import importlib.util
 import os
 import pkgutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
@@ -186,8 +186,10 @@ def load(family: Family | None = None) -> None:
         _loaded.add(GROUP)
         importlib.import_module(_INTERFACE)
         _import_entry_points()
-        for path in _files():
-            _import_file(path)
+        for text in filter(None, os.environ.get(FILES, "").split(os.pathsep)):
+            path = Path(text)
+            for file in sorted(path.glob("*.py")) if path.is_dir() else [path]:
+                _import_file(file)
 
 
 def _load_packages(family: Family | None) -> None:
@@ -218,13 +220,6 @@ def _import_entry_points() -> None:
                 f"entry point {point.name} = {point.value!r} of group {GROUP}: "
                 f"expected a module that can be imported, got {error}"
             ) from error
-
-
-def _files() -> Iterator[Path]:
-    """Yield the files that the environment names, those of a folder by name."""
-    for text in filter(None, os.environ.get(FILES, "").split(os.pathsep)):
-        path = Path(text)
-        yield from sorted(path.glob("*.py")) if path.is_dir() else [path]
 
 
 def _import_file(path: Path) -> None:

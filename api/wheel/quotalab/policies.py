@@ -2,13 +2,4 @@
 
 from __future__ import annotations
 
-from scheduler.model.proposals import (
-    FlavorResource,
-    Policy,
-    Queue,
-    Work,
-    proposal,
-    span_ms,
-)
-
-__all__ = ["FlavorResource", "Policy", "Queue", "Work", "proposal", "span_ms"]
+from scheduler.model.proposals import *  # noqa: F403 - the same names

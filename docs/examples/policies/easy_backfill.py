@@ -77,7 +77,9 @@ class EasyBackfill(Policy):
 
     def _end(self, work: Work, now_ms: int) -> int:
         ends = work.ends_ms
-        return max(now_ms + 1, now_ms + self.unstated_ms if ends is None else ends)
+        # One that is late, as its pods were, ends soon: it is asked again by then.
+        soon = now_ms + 1000
+        return max(soon, now_ms + self.unstated_ms if ends is None else ends)
 
     def hold_until(self, work: Work, queue: Queue, now_ms: int) -> float:
         """Hold a Workload that would delay the first one in front of it."""

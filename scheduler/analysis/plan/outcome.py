@@ -133,7 +133,6 @@ def outcome_of(
 
 
 def _proposals(joined: Joined, seed: int) -> Iterator[str]:
-    """Yield which proposals decide, and on which side."""
     for side, base in zip(("base", "changed side"), joined.bases, strict=True):
         for said in of_proposal(base.world(PLAIN, seed).policy.spec):
             yield f"On the {side} {said.text}"

@@ -68,8 +68,9 @@ class KueueStage:
         self.pace = CyclePace(steps, batches=self.settings.requeues_in_batches)
         self.cluster = Cluster(self.settings)
         if self.settings.proposal is not None:
-            queues = self.cluster.forest.queues
-            self.cluster.proposing = Proposing(self.settings.proposal, context, queues)
+            self.cluster.proposing = Proposing(
+                self.settings.proposal, context, self.cluster.forest.queues
+            )
         self.preemption = ActivePreemption(
             self.settings, context.searched, self.cluster.proposing
         )

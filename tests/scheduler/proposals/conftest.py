@@ -15,7 +15,8 @@ EXAMPLES = Path(__file__).parents[3] / "docs/examples/policies"
 def enrol(monkeypatch):
     """Return what enrols a file or folder as the environment variable does."""
     registry.load()
-    monkeypatch.setattr(registry, "_entries", dict(registry._entries))
+    others = {k: v for k, v in registry._entries.items() if k[0] != "proposal"}
+    monkeypatch.setattr(registry, "_entries", others)
 
     def by_variable(path: Path) -> None:
         monkeypatch.setenv(registry.FILES, str(path))

@@ -62,10 +62,11 @@ def html_of(answer: AdviceAnswer, title: str) -> str:
     if answer.patches:
         parts += ["<h2>To apply</h2>", f"<pre>{escape(answer.patches)}</pre>"]
         parts += ["<h2>To undo</h2>", f"<pre>{escape(answer.undo)}</pre>"]
-    return _page(title, "\n".join(parts))
+    return page(title, "\n".join(parts))
 
 
-def _page(title: str, body: str) -> str:
+def page(title: str, body: str) -> str:
+    """Return a whole file of this title and body, without scripts."""
     return (
         '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width">\n'
@@ -75,7 +76,7 @@ def _page(title: str, body: str) -> str:
 
 def _edits(answer: AdviceAnswer) -> str:
     rows = [[e.object, e.field, e.before, e.after, effect_of(e)] for e in answer.edits]
-    return _table(["object", "field", "now", "then", "left out alone"], rows)
+    return table(["object", "field", "now", "then", "left out alone"], rows)
 
 
 def _rows(answer: AdviceAnswer) -> str:
@@ -99,7 +100,7 @@ def _rows(answer: AdviceAnswer) -> str:
         for row in answer.rows
     ]
     bad = [worse(r.measure, r.better, r.held_difference) for r in answer.rows]
-    return _table(head, rows, bad)
+    return table(head, rows, bad)
 
 
 def _held(answer: AdviceAnswer) -> str:
@@ -108,18 +109,19 @@ def _held(answer: AdviceAnswer) -> str:
         [c.text, words[c.held_before], words[c.held_after]] for c in answer.constraints
     ]
     bad = [not one.held_after for one in answer.constraints]
-    return _table(["constraint", "before, held out", "after, held out"], rows, bad)
+    return table(["constraint", "before, held out", "after, held out"], rows, bad)
 
 
 def _near(answer: AdviceAnswer) -> str:
     words = {True: "kept", False: "missed"}
     rows = [[n.text, f"{n.change:+.1%}", words[n.holds]] for n in answer.sensitivity]
-    return _table(["instead", "objectives", "constraints"], rows)
+    return table(["instead", "objectives", "constraints"], rows)
 
 
-def _table(
+def table(
     head: Sequence[str], rows: Iterable[Sequence[str]], bad: Sequence[bool] = ()
 ) -> str:
+    """Return a table; `bad` marks its rows that are worse."""
     lines = [_line(head, "th")]
     for n, row in enumerate(rows):
         lines.append(_line(row, "td", bad=bool(bad) and bad[n]))
@@ -135,7 +137,7 @@ def _line(cells: Sequence[str], tag: str, *, bad: bool = False) -> str:
 # Charts of an answer as SVG, drawn without scripts.
 
 
-_WIDE, _HIGH = 640, 150
+WIDE, _HIGH = 640, 150
 _ROW, _LEFT = 34, 190
 
 
@@ -149,7 +151,7 @@ def trail_chart(answer: AdviceAnswer) -> str:
     span = (high - low) or 1.0
 
     def x(runs: int) -> float:
-        return 50 + (_WIDE - 70) * runs / most
+        return 50 + (WIDE - 70) * runs / most
 
     def y(loss: float) -> float:
         return 20 + (_HIGH - 50) * (high - loss) / span
@@ -157,22 +159,20 @@ def trail_chart(answer: AdviceAnswer) -> str:
     path = f"M{x(points[0][0]):.1f} {y(points[0][1]):.1f}"
     path += "".join(f"H{x(runs):.1f}V{y(loss):.1f}" for runs, loss in points[1:])
     texts = [
-        _text(44, y(high) + 4, f"{high:+.0%}", "end"),
-        _text(44, y(low) + 4, f"{low:+.0%}", "end"),
-        _text(_WIDE - 20, _HIGH - 8, f"{most} runs", "end"),
-        _text(50, _HIGH - 8, "0"),
+        text(44, y(high) + 4, f"{high:+.0%}", "end"),
+        text(44, y(low) + 4, f"{low:+.0%}", "end"),
+        text(WIDE - 20, _HIGH - 8, f"{most} runs", "end"),
+        text(50, _HIGH - 8, "0"),
     ]
     body = f'<path class="trail" d="{path}"/>' + "".join(texts)
-    return _svg(
-        _HIGH, body, "Best objectives by number of runs, as a share of the base"
-    )
+    return svg(_HIGH, body, "Best objectives by number of runs, as a share of the base")
 
 
 def interval_chart(answer: AdviceAnswer) -> str:
     """Return before and after on held-out seeds, a mean with its interval per row."""
     rows = [row for row in answer.rows if row.held_before and row.held_after]
     body = "".join(_row(row, n) for n, row in enumerate(rows))
-    return _svg(len(rows) * _ROW + 10, body, "Before and after with 95% intervals")
+    return svg(len(rows) * _ROW + 10, body, "Before and after with 95% intervals")
 
 
 def _row(row: AdviceRow, n: int) -> str:
@@ -185,11 +185,11 @@ def _row(row: AdviceRow, n: int) -> str:
             zip(found, ("before", "after"), strict=True)
         )
     ]
-    return _text(_LEFT - 10, top + 14, row.measure, "end") + "".join(bars)
+    return text(_LEFT - 10, top + 14, row.measure, "end") + "".join(bars)
 
 
 def _bar(found: Interval, most: float, y: float, kind: str, measure: str) -> str:
-    wide = _WIDE - _LEFT - 90
+    wide = WIDE - _LEFT - 90
 
     def x(number: float) -> float:
         return _LEFT + wide * max(0.0, number) / most
@@ -200,15 +200,17 @@ def _bar(found: Interval, most: float, y: float, kind: str, measure: str) -> str
         line = f'<line class="{kind}" x1="{x(low):.1f}" x2="{x(high):.1f}" y1="{y}" y2="{y}"/>'
     dot = f'<circle class="{kind}" cx="{x(found.mean):.1f}" cy="{y}" r="4"/>'
     right = x(found.mean if high is None else high) + 8
-    return line + dot + _text(right, y + 4, value(measure, found.mean))
+    return line + dot + text(right, y + 4, value(measure, found.mean))
 
 
-def _text(x: float, y: float, text: str, anchor: str = "start") -> str:
+def text(x: float, y: float, text: str, anchor: str = "start") -> str:
+    """Return a text at a place of a picture."""
     return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(text)}</text>'
 
 
-def _svg(high: int, body: str, label: str) -> str:
+def svg(high: int, body: str, label: str) -> str:
+    """Return a picture of the usual width, with what it shows in words."""
     return (
-        f'<svg viewBox="0 0 {_WIDE} {high}" role="img" aria-label="{escape(label)}">'
+        f'<svg viewBox="0 0 {WIDE} {high}" role="img" aria-label="{escape(label)}">'
         f"{body}</svg>"
     )

@@ -1,6 +1,6 @@
 """A proposal that decides: what it is shown of Workloads and queues, and its answers.
 
-Only what a plug-in overrides is asked, so that the rest decides as the release does.
+What a plug-in does not override decides as the release does.
 """
 
 from __future__ import annotations
@@ -12,11 +12,8 @@ from typing import Any
 
 from scheduler.engine.kueue.cache.candidates import CandidateRange, merged
 from scheduler.engine.kueue.tree.quota import available_non_negative
-from scheduler.engine.kueue.tree.tree import (
-    ClusterQueue,
-    Rank,
-    ResourceNode,
-)
+from scheduler.engine.kueue.tree.tree import ClusterQueue, Rank, ResourceNode
+from scheduler.engine.kueue.usage.decay import add
 from scheduler.engine.kueue.workload.info import WorkloadInfo
 from scheduler.engine.stage import Context
 from scheduler.model import durations
@@ -26,7 +23,7 @@ from scheduler.model.reasons import QUOTA_RESERVED, held_by_proposal
 
 #: Stated run time, work that checkpoints keep, and what is lost by a stop now (ms).
 RunFacts = tuple[int | None, int, int]
-Asked = tuple[WorkloadInfo, ClusterQueue, dict[ResourceNode, int]]
+Amounts = Mapping[ResourceNode, int]
 STRICT, BEST_EFFORT = "StrictFIFO", "BestEffortFIFO"
 
 
@@ -37,16 +34,11 @@ class Spared:
         self, of: Proposing, by: Work, absent: Container[WorkloadInfo]
     ) -> None:
         self._of, self._by, self._absent = of, by, absent
-        self._known: dict[WorkloadInfo, bool] = {}
 
     def __contains__(self, work: object) -> bool:
         """Return whether a candidate is left out."""
-        if work in self._absent:
-            return True
         assert isinstance(work, WorkloadInfo)
-        if work not in self._known:
-            self._known[work] = self._of.spares(work, self._by)
-        return self._known[work]
+        return work in self._absent or self._of.spares(work, self._by)
 
 
 class Proposing:
@@ -62,6 +54,7 @@ class Proposing:
         self.again_ms: int | None = None  # when its answers change next
         self.since: dict[str, int] = {}  # queue -> up to when `ran` was told of it
         self.weights: dict[ClusterQueue, float] = {}  # as configured, in a cycle
+        self.candidates: dict[WorkloadInfo, Work] = {}  # as they were seen in a cycle
         #: What the lifetime knows of a run; a driver that has runs sets it.
         self.run_of: Callable[[Key], RunFacts] = lambda _: (None, 0, 0)
         own = type(self.policy)
@@ -75,7 +68,7 @@ class Proposing:
         self,
         work: WorkloadInfo,
         queue: ClusterQueue | None = None,
-        amounts: Mapping[ResourceNode, int] | None = None,
+        amounts: Amounts | None = None,
     ) -> Work:
         """Return a Workload as the policy sees it, with what it would get."""
         home = queue or work.cluster_queue
@@ -87,10 +80,6 @@ class Proposing:
         ends = None
         if since is not None and stated is not None:
             ends = since + max(0, stated - kept)
-        requests: dict[str, int] = {}
-        for total in work.totals:
-            for resource, amount in total.items():
-                requests[resource] = requests.get(resource, 0) + amount
         held = work.usage if amounts is None else amounts.items()
         return Work(
             name=work.name,
@@ -98,7 +87,7 @@ class Proposing:
             priority=work.priority,
             order_ms=self.context.ms(work.queue_order_us),
             admitted_ms=since,
-            requests=requests,
+            requests=add(work.totals),
             usage={node.flavor_resource: amount for node, amount in held},
             run_time_ms=stated,
             ends_ms=ends,
@@ -125,6 +114,7 @@ class Proposing:
 
     def begin(self) -> None:
         """Tell of the time until now, and have the weights of the policy in a cycle."""
+        self.candidates.clear()
         for queue in self.queues.values():
             self.passed(queue)
         if "weight" not in self._overridden:
@@ -140,23 +130,15 @@ class Proposing:
             queue.weight = weight
         self.weights = {}
 
-    def precedences(self, asked: Sequence[Asked]) -> list[list[int]]:
-        """Return the places of those that go together, first to go first."""
-        if "precedence" not in self._overridden:
-            return [list(range(len(asked)))]
-        places: dict[float, list[int]] = {}
-        for place, (work, queue, amounts) in enumerate(asked):
-            seen, home = self.work(work, queue, amounts), self.queue(queue)
-            value = self.policy.precedence(seen, home, self.context.now_ms)
-            places.setdefault(float(value), []).append(place)
-        return [places[value] for value in sorted(places)]
+    def precedence(
+        self, work: WorkloadInfo, queue: ClusterQueue, amounts: Amounts
+    ) -> float:
+        """Return where a head stands in a cycle: lower goes first."""
+        seen, home = self.work(work, queue, amounts), self.queue(queue)
+        return float(self.policy.precedence(seen, home, self.context.now_ms))
 
-    def held(
-        self, work: WorkloadInfo, queue: ClusterQueue, amounts: dict[ResourceNode, int]
-    ) -> str:
+    def held(self, work: WorkloadInfo, queue: ClusterQueue, amounts: Amounts) -> str:
         """Return that the policy holds a head, and until when; "" where it does not."""
-        if "hold_until" not in self._overridden:
-            return ""
         seen, home = self.work(work, queue, amounts), self.queue(queue)
         until = self.policy.hold_until(seen, home, self.context.now_ms)
         if not self._is_later(until):
@@ -170,31 +152,28 @@ class Proposing:
         self, work: WorkloadInfo, queue: ClusterQueue, names: Sequence[str]
     ) -> Sequence[str]:
         """Return the flavors of a group in the order in which they are tried."""
-        if "flavors" not in self._overridden:
-            return names
         return tuple(self.policy.flavors(self.work(work, queue), names))
 
     def queueing(self, queue: str, strategy: str) -> str:
         """Return the queueing strategy of a ClusterQueue, configured with `strategy`."""
-        if "strict" not in self._overridden:
-            return strategy
         strict = self.policy.strict(queue, strategy == STRICT)
+        if strict == (strategy == STRICT):
+            return strategy
         return STRICT if strict else BEST_EFFORT
 
     # ---- victims ----
 
-    def absent_for(
-        self, by: Work, absent: Container[WorkloadInfo]
-    ) -> Container[WorkloadInfo]:
-        """Return who is no candidate for a preemptor."""
-        if "spare_until" not in self._overridden:
-            return absent
-        return Spared(self, by, absent)
-
     def spares(self, victim: WorkloadInfo, by: Work) -> bool:
         """Return whether the policy spares a Workload now."""
-        now = self.context.now_ms
-        return self._is_later(self.policy.spare_until(self.work(victim), by, now))
+        now, seen = self.context.now_ms, self._candidate(victim)
+        return self._is_later(self.policy.spare_until(seen, by, now))
+
+    def _candidate(self, work: WorkloadInfo) -> Work:
+        """Return a Workload that holds quota, made once in a cycle."""
+        seen = self.candidates.get(work)
+        if seen is None:
+            seen = self.candidates[work] = self.work(work)
+        return seen
 
     def victims(self, by: Work) -> Callable[[list[CandidateRange]], Iterator[Rank]]:
         """Return what yields candidates for a preemptor, the best victim first."""
@@ -203,7 +182,7 @@ class Proposing:
         now, order = self.context.now_ms, self.policy.victim_order
 
         def place(rank: Rank) -> float:
-            return float(order(self.work(rank[4]), by, now))
+            return float(order(self._candidate(rank[4]), by, now))
 
         def in_order(runs: list[CandidateRange]) -> Iterator[Rank]:
             return iter(sorted(merged(runs), key=place))
@@ -248,13 +227,12 @@ class Proposing:
 
     def dump(self) -> dict[str, Any]:
         """Return plain values; nothing for a policy that remembers nothing."""
-        kept: dict[str, Any] = {}
-        if self.policy.state:
-            kept["state"] = copy.deepcopy(self.policy.state)
-        if self.since:
-            kept["since"] = dict(self.since)
-        if self.again_ms is not None:
-            kept["again"] = self.again_ms
+        whole: dict[str, Any] = {
+            "state": copy.deepcopy(self.policy.state),
+            "since": dict(self.since),
+            "again": self.again_ms,
+        }
+        kept = {name: value for name, value in whole.items() if value}
         return {"name": self.name, **kept} if kept else kept
 
     def load(self, kept: Mapping[str, Any]) -> None:

@@ -78,16 +78,8 @@ class Cycle:
     def run(self, heads: list[Entry]) -> list[Entry]:
         """Return the entries in the order in which they were decided."""
         self._trace_heads(heads)
-        weights = self.cluster.proposing
-        if weights is None:
-            return self._run(heads)
-        weights.begin()
-        try:
-            return self._run(heads)
-        finally:
-            weights.end()
-
-    def _run(self, heads: list[Entry]) -> list[Entry]:
+        if self.cluster.proposing is not None:
+            self.cluster.proposing.begin()
         borrowers = Borrowers()  # nominations leave the tree as it is
         known = self.preempting.known.now(self.cluster.forest.links)
         for entry in heads:
@@ -107,6 +99,8 @@ class Cycle:
         undo_usages(reversed(self.held_back))
         for usage in reversed(self.held_places):
             self.cluster.topologies.add_usage(usage, -1)
+        if self.cluster.proposing is not None:
+            self.cluster.proposing.end()
         done = set(decided)
         return decided + [entry for entry in heads if entry not in done]
 
@@ -162,7 +156,9 @@ class Cycle:
             self._reserve_without_candidates(entry)
         elif mode is Mode.PREEMPT and entry.work.may_not_preempt:
             entry.gate()
-        elif self.cluster.proposing is not None and (held := self._held(entry)):
+        elif (asked := self.cluster.proposing) is not None and (
+            held := asked.held(entry.work, entry.queue, entry.assignment.usage)
+        ):
             entry.refuse(RequeueReason.GENERIC, WAITING_FOR_QUOTA, held)
         elif deferred:
             self._defer(entry)
@@ -174,11 +170,6 @@ class Cycle:
             self._preempt(entry)
         else:
             self._admit(entry)
-
-    def _held(self, entry: Entry) -> str:
-        """Return that the proposal which decides holds it, "" where none does."""
-        assert self.cluster.proposing is not None
-        return self.cluster.proposing.held(entry.work, entry.queue, entry.amounts)
 
     def _skip(self, entry: Entry, message: str) -> None:
         """Let others of this cycle come before it; where its search stopped is kept."""

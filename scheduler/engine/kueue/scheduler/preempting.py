@@ -11,7 +11,7 @@ from scheduler.engine.kueue.cache.candidates import (
     Needed,
     SearchesNow,
 )
-from scheduler.engine.kueue.cache.proposing import Proposing
+from scheduler.engine.kueue.cache.proposing import Proposing, Spared
 from scheduler.engine.kueue.flavorassigner.assignment import Ranking
 from scheduler.engine.kueue.preemption.targets import (
     Placement,
@@ -133,7 +133,7 @@ class ActivePreemption:
                 )
                 if proposing is not None:
                     by = proposing.work(work, queue)
-                    question.absent = proposing.absent_for(by, absent)
+                    question.absent = Spared(proposing, by, absent)
                     question.in_order = proposing.victims(by)
                 targets = self.strategy.search(question)
                 if answers is not None:
@@ -153,10 +153,13 @@ class ActivePreemption:
     def _by_precedence(
         self, entries: Sequence[Entry], proposing: Proposing
     ) -> Iterator[Entry]:
-        asked = [(entry.work, entry.queue, entry.amounts) for entry in entries]
-        for together in proposing.precedences(asked):
-            some = [entries[index] for index in together]
-            yield from self.strategy.order(some, self.gates)
+        places: dict[float, list[Entry]] = {}
+        for entry in entries:
+            usage = entry.assignment.usage if entry.assignment is not None else {}
+            place = proposing.precedence(entry.work, entry.queue, usage)
+            places.setdefault(place, []).append(entry)
+        for _, together in sorted(places.items()):
+            yield from self.strategy.order(together, self.gates)
 
 
 # ------------------------------------------------------------------------

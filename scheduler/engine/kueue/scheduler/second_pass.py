@@ -20,7 +20,7 @@ from scheduler.engine.kueue.flavorassigner.topology import (
     to_place,
     usage_of,
 )
-from scheduler.engine.kueue.preemption.targets import Requests, Target
+from scheduler.engine.kueue.preemption.targets import Target
 from scheduler.engine.kueue.queue.requeue import RequeueReason
 from scheduler.engine.kueue.topology.cache import DomainUsage
 from scheduler.engine.kueue.topology.placement import (
@@ -112,11 +112,6 @@ class Entry:
     def borrow(self) -> int:
         """Return how high its assignment borrows."""
         return self.assignment.borrow if self.assignment is not None else 0
-
-    @property
-    def amounts(self) -> Requests:
-        """Return what its assignment would take."""
-        return self.assignment.usage if self.assignment is not None else {}
 
     def refuse(self, requeue: RequeueReason, reason: str, message: str) -> None:
         """Say that it is not admitted, and why."""
