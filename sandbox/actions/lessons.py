@@ -32,7 +32,7 @@ from sandbox.world import commits, history
 from scheduler.analysis.reproduction import start_of_world
 from scheduler.analysis.reproduction.trimming import differences, document_of
 from scheduler.model.durations import duration_text, span_ms
-from scheduler.model.errors import SchedulerError
+from scheduler.model.errors import PolicyError, SchedulerError
 from scheduler.model.problems import RequestProblem
 from scheduler.model.scenario import Checkpoint
 
@@ -230,6 +230,7 @@ def do_write_script(user: User, sandbox_id: str, script: Mapping[str, Any]) -> S
     try:
         found = read_script(given)
         stops = found.spec.checkpoints
+        _check_right(stops)
         expect = _expected(sandbox)
         for stop, after in zip_longest(stops, stops[1:]):
             happened = _happened(sandbox, stop, after)
@@ -240,6 +241,14 @@ def do_write_script(user: User, sandbox_id: str, script: Mapping[str, Any]) -> S
     sandbox.script = script_part(found)
     Sandbox.objects.filter(pk=sandbox.pk).update(script=sandbox.script)
     return sandbox
+
+
+def _check_right(stops: Sequence[Checkpoint]) -> None:
+    """Refuse choices of which none is right: a bet on them has no answer."""
+    for number, stop in enumerate(stops):
+        if stop.choices and stop.right is None:
+            said = RequestProblem.NO_RIGHT.said(most=len(stop.choices), stop=number)
+            raise PolicyError(said, f"checkpoints[{number}].right")
 
 
 def _expected(sandbox: Sandbox) -> list[dict[str, Any]]:

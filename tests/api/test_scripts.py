@@ -202,5 +202,13 @@ def test_the_right_choice_is_one_of_the_choices(call, busy, right):
     assert str(right) in answer.json()["message"]
 
 
+def test_choices_of_which_none_is_right_are_no_lesson(call, busy):
+    stop = {**SCRIPT["checkpoints"][0], "right": None}
+    answer = call("put", busy, "/script", {**SCRIPT, "checkpoints": [stop]})
+    assert answer.status_code == 422
+    assert "which of the 2 choices of stop 0 is right" in answer.json()["message"]
+    assert call("get", busy, "/script").status_code == 404
+
+
 def test_a_sandbox_without_a_lesson_says_so(call, busy):
     assert call("get", busy, "/script").status_code == 404

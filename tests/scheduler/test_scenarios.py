@@ -39,6 +39,8 @@ INSTANT = re.compile(
 )
 #: A name, among other words.
 WORD = re.compile(r"[a-z\d]+(?:-[a-z\d]+)*")
+#: Where a sentence, or a part of one, ends.
+SENTENCE = re.compile("[.;:。；：]")
 #: Instants without a decision, which an expected later one stands for: the check's
 #: answer and its delay, the pods of an admission and their start and readiness;
 #: and an end that would have been.
@@ -98,6 +100,16 @@ def question_of(checkpoint: Checkpoint) -> str:
     """Return what it asks, lets choose and answers, in English."""
     texts = [checkpoint.ask, *checkpoint.choices, checkpoint.answer]
     return " ".join(text.get("en", "") for text in texts)
+
+
+def sentences_of(checkpoint: Checkpoint, language: str) -> list[str]:
+    """Return the parts of the answer, and the right choice, that are no mere name."""
+    said_of = [checkpoint.answer.get(language, "")]
+    if checkpoint.right is not None:
+        said_of.append(checkpoint.choices[checkpoint.right].get(language, ""))
+    parts = [part.strip() for text in said_of for part in SENTENCE.split(text)]
+    least = 12 if language == "en" else 8
+    return [p for p in parts if len(p) >= least and not WORD.fullmatch(p.lower())]
 
 
 def instants_of(checkpoint: Checkpoint, tick_ms: int) -> set[int]:
@@ -291,6 +303,18 @@ def test_a_question_has_an_answer_and_choices_that_can_be_counted(name):
         assert bool(checkpoint.ask) == bool(checkpoint.choices), checkpoint.ask
         if checkpoint.choices:
             assert checkpoint.right in range(len(checkpoint.choices))
+
+
+@every_scenario
+def test_nothing_tells_an_answer_before_its_bet_is_closed(name):
+    shown = [said(name).title]
+    for stop in said(name).checkpoints:
+        shown += [stop.say, stop.ask]
+        for language in sorted(LANGUAGES):
+            words = " | ".join(text.get(language, "") for text in shown)
+            told = [one for one in sentences_of(stop, language) if one in words]
+            assert told == [], stop.ask
+        shown += [*stop.choices, stop.answer]
 
 
 @every_scenario

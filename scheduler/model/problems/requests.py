@@ -107,6 +107,10 @@ class RequestProblem(Stated):
         "problem.choices",
         "expected one of {most} choices of stop {stop}, got {given}",
     )
+    NO_RIGHT = (
+        "problem.noRight",
+        "expected which of the {most} choices of stop {stop} is right, got none; mark one",
+    )
     NOTHING_LEFT = (
         "problem.nothingLeft",
         "nothing can be taken: without what has errors, nothing is left",

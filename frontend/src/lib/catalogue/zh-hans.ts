@@ -2865,6 +2865,7 @@ export const ZH_HANS: Words = {
   "said.problem.began": "沙盒从 {start} 开始；要从 {given} 开始，请另建一个",
   "said.problem.edited": "修订 {revision}：{edit}（{name}）",
   "said.problem.choices": "停靠点 {stop} 有 {most} 个选项，得到的是 {given}",
+  "said.problem.noRight": "停靠点 {stop} 的 {most} 个选项里没有标明哪个正确；请标出一个",
   "said.problem.nothingLeft": "没有可采用的内容：去掉有错误的部分后什么也不剩",
   "said.problem.kinds": "无法将 {first} 的世界转换为 {given}：只能由 kueue 转为 yunikorn，或由 yunikorn 转为 kueue",
   "said.problem.noTable": "没有表 {name}；已知：{known}",

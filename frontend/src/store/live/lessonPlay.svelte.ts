@@ -51,7 +51,10 @@ export function ticksOf(index: number): readonly [stop: number, answer: number] 
 
 let moves = 0;
 
-/** Show a stop, or its answer: the cursor goes there, the run is computed as far as it is not yet. */
+/**
+ * Show a stop, or its answer: the cursor goes there, the run is computed as far as it is not yet.
+ * An answer that is moved to closes the bets first, then the world moves, and then it is read.
+ */
 export async function goTo(index: number, answer: boolean, moving = false): Promise<void> {
   const mine = ++moves;
   const { id } = live;
@@ -59,7 +62,7 @@ export async function goTo(index: number, answer: boolean, moving = false): Prom
   const [from, to] = ticksOf(index);
   const target = answer ? to : from;
   if (answer) reveal(index);
-  ask({ stage: String(index + 1), phase: answer ? "answer" : null }, true);
+  ask({ stage: String(index + 1), phase: answer && !moving ? "answer" : null }, true);
   lessonPlay.moving = true;
   await compute(target, goes);
   const steps = moving && answer && !still() ? Math.min(FRAMES, to - from) : 1;
@@ -67,6 +70,7 @@ export async function goTo(index: number, answer: boolean, moving = false): Prom
     look(Math.round(from + ((target - from) * step) / steps));
     if (step < steps) await new Promise((done) => setTimeout(done, FRAME_MS));
   }
+  if (answer && moving && goes()) ask({ phase: "answer" }, true);
   if (mine === moves) lessonPlay.moving = false;
 }
 
