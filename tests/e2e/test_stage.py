@@ -57,8 +57,22 @@ def test_a_clicker_leads_through_a_lesson_and_back_without_a_fork(
     expect(page.get_by_test_id("stage-blank")).to_be_visible()
     page.keyboard.press("b")
     page.keyboard.press("PageDown")
+    page.keyboard.press("PageDown")  # the world moves: read the answer at once
+    expect(page.locator("[data-part=answer]")).to_contain_text("etl")
     page.keyboard.press("PageDown")
     expect(page.locator(".corner")).to_contain_text("2 of 3")
+
+
+def test_the_world_moves_before_its_answer_is_read(projector: Page) -> None:
+    page = projector
+    _stage(page, 1)
+    expect(page.locator(".corner")).to_contain_text("00:01:49")
+    page.keyboard.press("PageDown")
+    expect(page.locator(".corner")).to_contain_text(re.compile(r"00:01:5[0-5]"))
+    expect(page.locator("[data-part=answer]")).to_have_count(0)
+    expect(page.get_by_role("radio").first).to_be_disabled()
+    expect(page.locator("[data-part=answer]")).to_contain_text("etl")
+    expect(page.locator(".corner")).to_contain_text("00:01:56")
 
 
 @pytest.mark.parametrize("language", ["en-US", "zh-CN"])

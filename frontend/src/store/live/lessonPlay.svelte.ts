@@ -76,11 +76,11 @@ export async function goTo(index: number, answer: boolean, moving = false): Prom
 
 const still = (): boolean => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
-/** Go on: from a question to its answer, from an answer to the next question. */
+/** Go on: from a question to its answer, from an answer to the next question; while the world moves to an answer, read it at once. */
 export function forwards(): Promise<void> {
   const { at, stop, stops, answered } = lessonPlay;
   const hasAnswer = stop !== undefined && Object.keys(stop.answer).length > 0;
-  if (!answered && hasAnswer) return goTo(at, true, true);
+  if (!answered && hasAnswer) return goTo(at, true, !(lessonPlay.moving && lesson.revealed.has(at)));
   return at + 1 < stops.length ? goTo(at + 1, false) : Promise.resolve();
 }
 
