@@ -1,1 +1,0 @@
-export{t as default}from"./FieldForm-DSA25Yz6.js";
