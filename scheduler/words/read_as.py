@@ -25,6 +25,11 @@ class ReadAs(Words):
         "read as the Configuration of Kueue that OpenShift's operator makes of it: jobs "
         "are managed in namespaces with the label {label}",
     )
+    STATE_AWARE = (
+        "readAs.stateAware",
+        "released cores read stateaware as fifo; `yunikorn.laws: documented` of the "
+        "policy keeps it",
+    )
     QUEUES = ("readAs.queues", "takes the place of the queues.yaml before it")
     SETTING = ("readAs.setting", "{name} takes the place of the one before it")
     TIME = (

@@ -10,8 +10,9 @@ from scheduler.model.errors import ManifestError
 from scheduler.model.hierarchy import PartitionSpec
 from scheduler.model.problems import Problem, Wanted, expected, in_field
 from scheduler.model.sentence import Sentence
-from scheduler.model.yunikorn.properties import problems
+from scheduler.model.yunikorn.properties import SORT_POLICY, problems
 from scheduler.model.yunikorn.reading import Reader, from_plain, to_plain
+from scheduler.words.read_as import ReadAs
 
 __all__ = [
     "from_plain",
@@ -63,10 +64,10 @@ def read(document: Document) -> PartitionSpec:
     return Reader(document=document).partition()
 
 
-def untaken(document: Document) -> Iterator[tuple[str, Sentence]]:
+def untaken(document: Document, laws: str) -> Iterator[tuple[str, Sentence]]:
     """Yield (field, what counts instead) of properties of queues that are not taken.
 
-    The document is one that `read` takes. Cost: O(queues).
+    The document is one that `read` takes; `laws` are those of the policy. Cost: O(queues).
     """
     left = [
         (f"partitions[{index}]", partition)
@@ -76,5 +77,7 @@ def untaken(document: Document) -> Iterator[tuple[str, Sentence]]:
         path, holder = left.pop()
         own = {n: str(v) for n, v in (holder.get("properties") or {}).items()}
         yield from ((f"{path}.properties", said) for said in problems(own))
+        if own.get(SORT_POLICY, "").lower() == "stateaware" and laws == "released":
+            yield f"{path}.properties.{SORT_POLICY}", ReadAs.STATE_AWARE.said()
         queues = list(enumerate(holder.get("queues") or ()))
         left += [(f"{path}.queues[{at}]", queue) for at, queue in reversed(queues)]

@@ -190,3 +190,14 @@ def test_files_come_to_a_world_with_what_is_true_of_them(what: str) -> None:
 def test_the_page_about_example_files_has_a_row_for_each() -> None:
     text = (ROOT / "docs" / "example-files.md").read_text()
     assert [what for what in CASES if f"| {what} |" not in text] == []
+
+
+@pytest.mark.parametrize(("laws", "count"), [("released", 1), ("documented", 0)])
+def test_a_state_aware_order_is_told_under_the_laws_that_read_it_as_fifo(laws, count):
+    policy = f"apiVersion: quotalab.dev/v1\nkind: Policy\nspec: {{stack: yunikorn, yunikorn: {{laws: {laws}}}}}\n"
+    leaf = "{name: a, properties: {application.sort.policy: stateaware}}"
+    queues = (
+        f"partitions: [{{name: default, queues: [{{name: root, queues: [{leaf}]}}]}}]\n"
+    )
+    found = assemble([("policy.yaml", policy), ("queues.yaml", queues)]).loaded.findings
+    assert [one.said.code for one in found] == ["readAs.stateAware"] * count

@@ -2917,6 +2917,7 @@ export const ZH_HANS: Words = {
   "said.foreign.pluginNear": "此处不认识插件 {name}；是否想写 {near}？",
   "said.readAs.noCache": "不模拟 NUMA 区域的缓存：每个 Pod 都能看到之前的 Pod 所占用的",
   "said.readAs.openshift": "按 OpenShift 的 operator 由它生成的 Kueue Configuration 读取：带标签 {label} 的命名空间中的作业受管理",
+  "said.readAs.stateAware": "已发布的核心把 stateaware 读作 fifo；策略的 `yunikorn.laws: documented` 会保留它",
   "said.readAs.queues": "取代之前的 queues.yaml",
   "said.readAs.setting": "{name} 取代之前的值",
   "said.readAs.time": "读取于 {theirs}，但此沙盒中是 {ours}，并以此为准：存在时间、运行时间和退避都算到此刻；新建的沙盒会从文件的时间继续",

@@ -40,7 +40,8 @@ def take_bare(loaded: Loaded, document: Document) -> None:
             take_bare(loaded, inner)
         return
     yunikorn.read(document)  # says what is wrong with it, by line
-    for path, said in yunikorn.untaken(document):
+    laws = (loaded.policy.get("yunikorn") or {}).get("laws", "released")
+    for path, said in yunikorn.untaken(document, laws):
         loaded.warn(document.place(path), said)
     if "queues" in loaded.policy.get("yunikorn", {}):
         loaded.warn(document.place(), ReadAs.QUEUES.said())
