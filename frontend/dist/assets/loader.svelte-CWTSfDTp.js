@@ -1,0 +1,1 @@
+export{t as loader}from"./loader.svelte-Dxv1y7hB.js";
