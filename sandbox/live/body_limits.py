@@ -29,7 +29,7 @@ from scheduler.model.problems import RequestProblem
 #: Requests that carry whole files; every other body is a few names and numbers.
 CARRYING = re.compile(
     r"^/api/v1/(?:archives|experiments(?:/estimate)?|sandboxes|twins|conversions|imports/dry|traces/preview"
-    r"|sandboxes/[^/]+/(?:actions/(?:import|apply)|what-ifs(?:/[^/]+/patch)?|forecasts?))/?$"
+    r"|sandboxes/[^/]+/(?:actions/(?:import|apply)|what-ifs(?:/[^/]+/patch)?|forecasts?|would))/?$"
 )
 Receive = Callable[[], Awaitable[dict[str, Any]]]
 
