@@ -168,6 +168,18 @@ def test_time_goes_both_ways(person, said, world):
     assert said("pause", key)[0] == 0
 
 
+def test_a_what_if_of_a_sandbox_has_the_verdict_of_one_of_its_files(
+    person, said, world
+):
+    key = said("import", world, "--seed", "1")[1]["id"]
+    words = ("--patch", "ClusterQueue/a={spec: {stopPolicy: Hold}}", "--horizon", "1m")
+    status, found = said("what-if", key, *words)
+    assert (status, found["state"], found["at"]) == (0, "open", 0)
+    of_files = said("what-if", world, "--seed", "1", *words)[1]
+    assert found["verdict"]["differs"]
+    assert found["verdict"]["seeds"] == of_files["seeds"]
+
+
 def test_a_policy_is_printed_and_patched(person, said, world, tmp_path, capsys):
     key = said("import", world)[1]["id"]
     patch = tmp_path / "patch.yaml"
