@@ -16,7 +16,7 @@ from msgspec import convert
 from api.assistants.fields import Edit
 from api.notebook.verdicts import Verdict
 from scheduler.analysis.measures import bill
-from scheduler.analysis.measures.verdict import ChangeVerdict
+from scheduler.analysis.measures.verdict import NEUTRAL, ChangeVerdict
 
 # ------------------------------------------------------------------------
 # Answers in words: short, quotable, and with nothing in them that draws on a
@@ -125,11 +125,15 @@ def _row(one: dict[str, Any], begin: int) -> str:
     subject = plain(one["subject"].partition("/")[2])
     sides = (_course(one[side], begin) for side in ("changed", "without"))
     with_it, without = sides
-    return f"{subject} {_STARTS[one['start']]}: {with_it} with it, {without} without."
+    fate = one["fates"][0]
+    said = bill.FATES[fate] if fate in NEUTRAL else _STARTS[one["start"]]
+    return f"{subject} {said}: {with_it} with it, {without} without."
 
 
-def _course(course: dict[str, Any], begin: int) -> str:
-    """Return when a start was that holds, and an end, from the begin on."""
+def _course(course: dict[str, Any] | None, begin: int) -> str:
+    """Return when it first runs, and ends, from the begin on; None: it is not there."""
+    if course is None:
+        return "not there"
     started, ended = course["startedMs"], course["finishedMs"]
     if started is None:
         said = "waits"

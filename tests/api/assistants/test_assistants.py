@@ -140,6 +140,10 @@ async def test_why_a_job_waits_and_what_starts_it_is_answered_by_tools_alone(
             client, "what_if", sandbox=fork, name="default/second", edits=edits
         )
         assert of_job.splitlines()[0] == tried.splitlines()[0]
+        gone = [{"delete": {"kind": "Job", "namespace": "default", "name": "first"}}]
+        without = await ask(client, "what_if", sandbox=fork, name=name, changes=gone)
+        assert without.startswith(f"{name} starts with it alone: starts in ")
+        assert "is there without the change alone: not there with it, runs " in without
         typo = {"sandbox": fork, "name": "default/secnd", "edits": edits}
         assert "secnd" in await refused(client, "what_if", **typo)
         ran = await ask(client, "run_in_fork", sandbox=fork, ticks=60, edits=edits)
