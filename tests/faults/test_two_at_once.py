@@ -128,7 +128,8 @@ def two(request, tmp_path_factory) -> Iterator[TwoProcesses]:
             run, headers = ServerRun(single.url, variables, folder), {}
         else:
             postgres = request.getfixturevalue("postgres")
-            web = running_server(postgres, folder, processes=["web"])
+            unlimited = {"REQUESTS_PER_MINUTE": "0", "WRITES_PER_MINUTE": "0"}
+            web = running_server(postgres, folder, processes=["web"], **unlimited)
             run = stack.enter_context(web)
             run.manage("person", "add", "olga", says="a long pass phrase\n")
             secret = run.manage("token", "olga").strip()

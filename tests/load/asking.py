@@ -12,7 +12,7 @@ from tests.services.server import ServerRun
 _TOKEN = """
 from django.contrib.auth.models import User
 from sandbox.actions import do_token
-user = User.objects.create_user("olga")
+user = User.objects.create_user("{name}")
 print(do_token(user, name="t", scope="admin", expires_at=None)[1])
 """
 
@@ -46,7 +46,9 @@ class Asking:
             return json.load(answer)
 
 
-def with_token(run: ServerRun) -> Asking:
+def with_token(run: ServerRun, name: str = "olga") -> Asking:
     """Return what asks a server as a new user, with a token of all scopes."""
-    secret = run.manage("shell", "--verbosity", "0", "-c", _TOKEN).split()[-1]
+    secret = run.manage(
+        "shell", "--verbosity", "0", "-c", _TOKEN.format(name=name)
+    ).split()[-1]
     return Asking(run.url, {"Authorization": f"Bearer {secret}"})

@@ -18,6 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from tests.builders import cluster_queue, flavor, job, local_queue
+from tests.load.asking import Asking
 from tests.sandbox.conftest import text_of
 from tests.services.default_run import DefaultRun
 
@@ -38,7 +39,7 @@ def status(url: str, body: object = None) -> int:
         return refused.code
 
 
-def made(run: DefaultRun, jobs: int, cpu: int) -> str:
+def made(run: DefaultRun | Asking, jobs: int, cpu: int) -> str:
     """Return the path of a sandbox of so many jobs in one queue, three ticks old."""
     manifests = [
         flavor(),
