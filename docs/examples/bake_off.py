@@ -14,10 +14,14 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from pathlib import Path
 
-from scheduler.analysis.advice.reports.markdown import difference, mean
+from scheduler.analysis.advice.reports.markdown import mean
 from scheduler.analysis.advice.reports.page import WIDE, page, svg, table, text
 from scheduler.analysis.experiments.bases import FileBase
-from scheduler.analysis.experiments.results import VariantMeasure, VariantResult
+from scheduler.analysis.experiments.results import (
+    Interval,
+    VariantMeasure,
+    VariantResult,
+)
 from scheduler.analysis.experiments.results import table as measured
 from scheduler.analysis.experiments.runs import Plan, plan, run_until
 from scheduler.analysis.measures import Measures, bill, flat
@@ -118,7 +122,8 @@ def html_of(
             for name, course in by_name
             for said in course.said
         ),
-        "<h2>Measures</h2>",
+        "<h2>Measures</h2><p>Means with half of their 95% interval; * where the difference "
+        "from the first variant, seed by seed, is not by chance.</p>",
         _compared(names, lines, [*SHOWN, *used]),
         "<h2>Wait by team</h2>",
         _compared(names, lines, waits),
@@ -134,16 +139,22 @@ def html_of(
 def _compared(
     names: Sequence[str], lines: Sequence[VariantResult], measures: Sequence[str]
 ) -> str:
-    """Return a row per measure, with the difference of each variant from the first."""
+    """Return a row per measure; a star where the difference from the first is sure."""
     rows = []
     for name in measures:
-        cells = [mean(name.rpartition(".")[2], lines[0].measures.get(name))]
-        for line in lines[1:]:
-            unit = name if "utilisation" in name else name.rpartition(".")[2]
-            found = mean(unit, line.measures.get(name))
-            cells.append(f"{found} ({difference(unit, line.differences.get(name))})")
+        unit = name if "utilisation" in name else name.rpartition(".")[2]
+        cells = []
+        for line in lines:
+            star = " *" if _is_sure(line.differences.get(name)) else ""
+            cells.append(mean(unit, line.measures.get(name)) + star)
         rows.append([name, *cells])
     return table(["measure", *names], rows)
+
+
+def _is_sure(found: Interval | None) -> bool:
+    if found is None or found.low is None or found.high is None:
+        return False
+    return not found.low <= 0 <= found.high
 
 
 def _picture(by_name: Sequence[tuple[str, Course]]) -> str:
