@@ -8,7 +8,7 @@ import { eventText, saidText, saidTexts, type Saying } from "@/store/live/said";
 const said = (code: string, holes: Saying["holes"] = {}, text = "ENGLISH"): Saying => ({ code, text, holes });
 const GPU = { resource: "nvidia.com/gpu", amount: "8" };
 const SHORT = said("short.short", { flavor: "a100", asked: GPU, free: GPU, short: GPU });
-const NOT_TRIED = said("why.notTried", { why: said("notTried.localQueue", { queue: "main" }) });
+const NOT_TRIED = said("why.notTried", { why: said("notTried.noLocalQueue", { queue: "main", namespace: "team" }) });
 const BEHIND = said("why.behind", { place: { place: 2 }, of: 12, name: { key: "Workload/team/x" } });
 const names = { items: ["a", "b", "c", "d"].map((name) => ({ key: `Workload/team/${name}` })), all: false };
 const plain = (text: string): string => text.replaceAll("\u00a0", " ");
@@ -23,7 +23,7 @@ describe("in English", () => {
     expect(saidText(BEHIND)).toBe("It is 2nd of 12 in its ClusterQueue, behind x.");
   });
   it("a sentence fills the hole of another", () => {
-    expect(saidText(NOT_TRIED)).toBe("It is not tried for admission: LocalQueue main is missing or stopped.");
+    expect(saidText(NOT_TRIED)).toBe("It is not tried for admission: there is no LocalQueue main in namespace team.");
   });
   it("the number chooses the form", () => {
     expect(saidText(said("short.allRefused", { n: 1 }))).toBe("Preemption: 1 candidate looked at, all refused.");
