@@ -73,6 +73,11 @@ def sleep(seconds: float) -> None:
 
 def give_back() -> None:
     """Give this thread's connection back to the pool, where there is one, until it is used."""
-    pool = settings.DATABASES["default"]["OPTIONS"].get("pool")
-    if pool and not connection.in_atomic_block:
+    if pool_size() and not connection.in_atomic_block:
         connection.close()
+
+
+def pool_size() -> int:
+    """Return how many connections the pool of this process has at most; 0 = no pool."""
+    pool = settings.DATABASES["default"].get("OPTIONS", {}).get("pool") or {}
+    return int(pool.get("max_size", 0))

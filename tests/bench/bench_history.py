@@ -63,7 +63,7 @@ def shown(low, high):
     draw, times = random.Random(1), []
     for _ in range(20):
         tick = draw.randint(low, high)
-        history._pages._pages.clear()
+        history._pages.clear()
         times.append(timed(lambda: history.page_at(row, history.revision_at(row, tick)))[0])
     return {"p50": statistics.median(times) * 1000, "p95": sorted(times)[18] * 1000}
 
@@ -71,7 +71,7 @@ page = history.page_at(row, row.revision)
 size = disk.use_of([row])[row.pk]
 found = {"tick_ms": per_tick, "ticks": row.tick, "page_rows": len(page), "bytes": size.total, "parts": size.parts}
 found["early"], found["late"] = shown(1, row.tick // 10), shown(row.tick * 9 // 10, row.tick)
-history._pages._pages.clear()
+history._pages.clear()
 found["whole_answer_ms"] = timed(lambda: pages.page_state(row, history.revision_at(row, row.tick // 2)))[0] * 1000
 found["export_s"], file = timed(archives.write, row.pk)
 found["file_bytes"] = len(file)

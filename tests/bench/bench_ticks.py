@@ -55,7 +55,7 @@ same = worlds.fresh(row).hash() == row.hash
 read = time.perf_counter() - begun
 scrub = []
 for tick in (TICKS // 10, TICKS // 2, TICKS - 1):
-    history._pages._pages.clear()
+    history._pages.clear()
     begun = time.perf_counter()
     history.page_at(row, history.revision_at(row, tick))
     scrub.append(time.perf_counter() - begun)

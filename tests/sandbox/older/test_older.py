@@ -89,7 +89,7 @@ def test_a_past_that_would_be_decided_otherwise_now_is_not_gone_on_from(busy):
     step.updated[first]["share"] = "12345"
     stored.body = packing.pack_step(step)
     stored.save()
-    history._pages._pages.clear()
+    history._pages.clear()
     with pytest.raises(GoneError, match="an older version of this program"):
         history.world_at(row(busy), revision)
     assert history.page_at(row(busy), revision)[first]["share"] == "12345"

@@ -44,7 +44,8 @@ def test_the_rows_of_the_benchmark_have_every_field_of_the_products():
         for kind in Row.__subclasses__()
     }
     for made in json.loads(World(1).state())["rows"]:
-        assert set(made) == {*fields[made["kind"]], "kind"}, made["key"]
+        # A row names a proposal only where one decides.
+        assert {*made, "proposal"} == {*fields[made["kind"]], "kind", "proposal"}, made
 
 
 def test_a_short_sentence_stays():

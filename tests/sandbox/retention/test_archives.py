@@ -371,7 +371,7 @@ def test_a_fork_left_by_its_parent_says_where_its_history_begins(busy, person):
         history.revision_at(row(fork), 3)
     for sandbox in (fork, second):
         worlds.forget_all()
-        history._pages._pages.clear()
+        history._pages.clear()
         check_rows(sandbox)
 
 

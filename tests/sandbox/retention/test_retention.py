@@ -53,7 +53,7 @@ def test_every_tick_that_is_kept_is_shown_as_it_was(make, person):
     pages = {at: history.page_at(row(sandbox), at) for at in (70, 88, 100)}
     actions.do_set_retention(person, sandbox.pk, ticks=35)
     tasks.tidy()
-    history._pages._pages.clear()
+    history._pages.clear()
     present = row(sandbox)
     for at in range(present.kept_tick, 101, 9):
         revision = history.revision_at(present, at)
@@ -118,7 +118,7 @@ def test_a_fork_keeps_what_it_shares(long, person):
     actions.do_set_retention(person, fork.pk, ticks=0)
     shown = {at: history.page_at(row(fork), at) for at in (2, 17, 40)}
     tasks.tidy()
-    history._pages._pages.clear()
+    history._pages.clear()
     assert row(long).kept_tick > 40
     for at, page in shown.items():
         assert history.page_at(row(fork), at) == page
