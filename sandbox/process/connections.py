@@ -29,9 +29,10 @@ _NAME = re.compile(r"quotalab \w+ ([0-9]+) ")
 def announce(kind: str, most: int) -> None:
     """Name the connections of this process, and of those it forks, with their bound.
 
-    Call it before the first is opened. SQLite has no such bound.
+    Call it before the first is opened. 0 = it has none: its connections are counted as
+    those of other programs are. SQLite has no such bound.
     """
-    if connection.vendor == "postgresql":
+    if most and connection.vendor == "postgresql":
         name = f"quotalab {kind} {most} {platform.node()[:24]}:{os.getpid()}"
         connection.settings_dict["OPTIONS"].setdefault("application_name", name)
 

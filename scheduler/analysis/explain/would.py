@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, cast
@@ -335,6 +335,9 @@ def _change(change: JobChange) -> Sentence:
 
 #: What is said of a change, and the objects as they are then.
 _Variant = tuple[Sentence, list[Object]]
+#: How many changes belong together, and each by its number, the smallest first. A change
+#: is made when it is run: work may have as many as it has pods.
+_Ladder = tuple[int, Callable[[int], _Variant]]
 
 
 def _changes(
@@ -354,12 +357,12 @@ def _changes(
         victims = trial.victims
         return JobChange(said=said, text=said.text, starts_ms=since, victims=victims)
 
-    for ladder in _ladders(world, objects):
-        best = tried(ladder[-1]) if left[0] > 0 else None
-        low, high = 0, len(ladder) - 1
+    for size, step in _ladders(world, objects):
+        best = tried(step(size - 1)) if left[0] > 0 else None
+        low, high = 0, size - 1
         while best is not None and low < high and left[0] > 0:
             middle = (low + high) // 2
-            found = tried(ladder[middle])
+            found = tried(step(middle))
             if found is None:
                 low = middle + 1
             else:
@@ -368,17 +371,17 @@ def _changes(
             yield best
 
 
-def _ladders(world: World, objects: Sequence[Object]) -> Iterator[list[_Variant]]:
-    """Yield changes that belong together, the smallest first."""
-    for ladder in (
-        [*_fewer(objects)],
+def _ladders(world: World, objects: Sequence[Object]) -> Iterator[_Ladder]:
+    """Yield changes that belong together."""
+    yield from _fewer(objects)
+    for few_of_a_kind in (
         [*_smaller(objects)],
         [*_free_of_selectors(objects)],
         [*_urgent(world, objects)],
+        *([one] for one in _elsewhere(world, objects)),
     ):
-        if ladder:
-            yield ladder
-    yield from ([one] for one in _elsewhere(world, objects))
+        if few_of_a_kind:
+            yield len(few_of_a_kind), few_of_a_kind.__getitem__
 
 
 def _changed(objects: Sequence[Object], do: Any) -> list[Object]:
@@ -395,7 +398,7 @@ def _pods(obj: Object) -> Iterator[dict[str, Any]]:
         yield cast("dict[str, Any]", pod)
 
 
-def _fewer(objects: Sequence[Object]) -> Iterator[_Variant]:
+def _fewer(objects: Sequence[Object]) -> Iterator[_Ladder]:
     """Yield the work with fewer and fewer pods: its largest count is made smaller."""
     counts = [
         (holder[name], index, path)
@@ -405,12 +408,15 @@ def _fewer(objects: Sequence[Object]) -> Iterator[_Variant]:
     if not counts:
         return
     most, index, path = max(counts, key=lambda one: one[0])
-    for count in range(most - 1, 0, -1):
-        found = list(submitted(objects, None))
+
+    def step(number: int) -> _Variant:
+        count, found = most - 1 - number, list(submitted(objects, None))
         for place, holder, name in _counts(found[index].manifest.get("spec"), "spec"):
             if place == path:
                 holder[name] = count
-        yield IfSubmitted.FEWER.said(field=path, value=count, now=most), found
+        return IfSubmitted.FEWER.said(field=path, value=count, now=most), found
+
+    yield most - 1, step
 
 
 def _counts(value: Any, path: str) -> Iterator[tuple[str, dict[str, Any], str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import tracemalloc
 from typing import Any
 
 import pytest
@@ -177,6 +178,17 @@ def test_no_more_changes_are_run_than_are_allowed():
     idle = [cluster_queue("idle", cpu=4), local_queue("idle", cluster_queue="idle")]
     found = asked(full(*idle), job("new", queue="main", cpu=4), limit=1)
     assert found.changes == []
+
+
+def test_of_many_pods_only_what_is_run_is_made():
+    many = job("new", queue="main", cpu=1, parallelism=200_000)
+    world = half_free()
+    tracemalloc.start()
+    found = asked(world, many)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert "spec.parallelism: 2 in place of 200000" in texts(found)
+    assert most < 20 * 2**20
 
 
 # ---- other stacks
