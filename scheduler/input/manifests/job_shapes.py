@@ -6,6 +6,8 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import msgspec
+
 from scheduler.input.manifests.documents import Document
 from scheduler.input.manifests.fields import (
     expect_amounts,
@@ -27,6 +29,8 @@ Fields = dict[str, Any]
 Holder = tuple[str, Fields]
 
 
+#: What the pods of one object may repeat, on the average of as many as are allowed.
+_BYTES_OF_EACH = 16_384
 #: Controllers of pods that are no job kinds.
 _CONTROLLERS = {
     "DaemonSet": Shape(templates=("spec.template!",)),
@@ -87,7 +91,9 @@ def check_made(document: Document) -> None:
 def check_pods(document: Document, manifest: Fields, most: int) -> int:
     """Return how many pods, or nodes, an object would make: counted, not made.
 
-    Raises ManifestError naming the field of more than `most`; 0 = no limit.
+    Raises ManifestError naming the field of more than `most`; 0 = no limit. Each pod
+    repeats its template, so of an object of more than `_BYTES_OF_EACH` bytes there are
+    fewer.
     """
     try:
         made = list(_made_by(document.kind, manifest))
@@ -98,7 +104,14 @@ def check_pods(document: Document, manifest: Fields, most: int) -> int:
             raise document.error(
                 field, expected(Wanted.AT_MOST_PODS.said(most=most), given=count)
             )
-    return sum(count for _, count in made)
+    total = sum(count for _, count in made)
+    if most and total > 1:
+        size = len(msgspec.json.encode(manifest, enc_hook=str))
+        if total > (fits := max(1, most * _BYTES_OF_EACH // size)):
+            field = max(made, key=lambda one: one[1])[0]
+            wanted = Wanted.AT_MOST_PODS_OF.said(most=fits, size=size)
+            raise document.error(field, expected(wanted, given=total))
+    return total
 
 
 def _made_by(kind: str, manifest: Fields) -> Iterator[tuple[str, int]]:

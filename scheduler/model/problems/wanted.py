@@ -173,6 +173,11 @@ class Wanted(Stated):
         "wanted.atMostPods",
         "at most {most} pods of one object (PODS_PER_OBJECT of a server)",
     )
+    AT_MOST_PODS_OF = (
+        "wanted.atMostPodsOf",
+        "at most {most} pods of an object of {size} bytes, which each of them repeats "
+        "(PODS_PER_OBJECT of a server)",
+    )
     AT_MOST_OBJECTS = (
         "wanted.atMostObjects",
         "at most {most} objects of one import (OBJECTS_PER_IMPORT of a server)",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import time
 from typing import Any
@@ -306,6 +307,57 @@ def test_no_object_makes_more_pods_than_the_operator_allows(call, make, kind):
     ]
     assert (answer.status_code, [one["field"] for one in said]) == (422, [field])
     assert "PODS_PER_OBJECT" in said[0]["message"]
+    assert row(sandbox).revision == before.revision
+
+
+GANG = {"ray.io/gang-scheduling-enabled": "true", "yunikorn.apache.org/app-id": "a"}
+LARGE = {
+    "a long annotation in each pod": (
+        "spec.parallelism",
+        of(
+            "batch/v1",
+            "Job",
+            {
+                "parallelism": 10_000,
+                "template": {
+                    **TEMPLATE,
+                    "metadata": {"annotations": {"a": "x" * 40_000}},
+                },
+            },
+        ),
+    ),
+    "task groups of all groups in each pod": (
+        "spec",
+        of(
+            "ray.io/v1",
+            "RayCluster",
+            {
+                "headGroupSpec": {"template": TEMPLATE},
+                "workerGroupSpecs": [
+                    {
+                        "groupName": f"g{n}",
+                        "replicas": 1,
+                        "template": copy.deepcopy(TEMPLATE),  # YAML would repeat it
+                    }
+                    for n in range(3000)
+                ],
+            },
+            labels=GANG,
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("what", LARGE)
+def test_pods_that_repeat_much_are_fewer(call, make, what):
+    sandbox = make(flavor(), cluster_queue("q"))
+    before = row(sandbox)
+    field, manifest = LARGE[what]
+    body = {"files": [{"name": "a.yaml", "text": text_of(manifest)}]}
+    answer = call("post", sandbox, "/actions/import", body)
+    causes = answer.json()["details"]["causes"]
+    said = [one for one in causes if "which each of them repeats" in one["message"]]
+    assert (answer.status_code, [one["field"] for one in said]) == (422, [field])
     assert row(sandbox).revision == before.revision
 
 

@@ -2680,6 +2680,7 @@ export const ZH_HANS: Words = {
   "said.wanted.atMostTicks": "在这里每秒至多 {most} 个时刻",
   "said.wanted.atMost": "至多 {most}",
   "said.wanted.atMostPods": "一个对象至多 {most} 个 Pod（服务器的 PODS_PER_OBJECT）",
+  "said.wanted.atMostPodsOf": "一个 {size} 字节的对象至多 {most} 个 Pod，每个 Pod 都重复它（服务器的 PODS_PER_OBJECT）",
   "said.wanted.atMostObjects": "一次导入至多 {most} 个对象（服务器的 OBJECTS_PER_IMPORT）",
   "said.wanted.moreThan": "大于 {least} 的值",
   "said.wanted.aboveZero": "大于零的值",
