@@ -37,7 +37,7 @@ _SHOWN = 40
 def wrong_values(
     serializer: serializers.Serializer[Any], body: Any
 ) -> dict[str, list[ErrorDetail]]:
-    """Return the faults of every value that is to be a number, or true or false.
+    """Return the faults of every value that is to be a number, a choice, or true or false.
 
     Values below nested serializers are named by their path. A null is left to the
     serializer.
@@ -52,6 +52,10 @@ def _wrong(
     if wanted is not None:
         shown = f"{json.dumps(given):.{_SHOWN}}"
         yield path, [coded(expected(wanted, given=shown))]
+    elif isinstance(field, serializers.ChoiceField) and isinstance(given, str):
+        if given not in field.choices and not (field.allow_blank and not given):
+            known = [str(one) for one in field.choices if one is not None]
+            yield path, [coded(no_choice(given, known))]
     elif isinstance(field, _LISTS) and isinstance(given, list):
         for index, one in enumerate(given):
             yield from _wrong(field.child, one, f"{path}[{index}]")

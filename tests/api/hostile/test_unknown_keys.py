@@ -302,3 +302,21 @@ def test_what_is_wrong_is_said_once_and_where(client, make, body, places):
     assert answer.status_code == 422, answer.content
     causes = answer.json()["details"]["causes"]
     assert sorted(one["field"] for one in causes) == places
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "said"),
+    [
+        ("post", "", {"stack": "kub"}, "one of kueue, yunikorn, kube"),
+        ("patch", "/{id}", {"visibility": "publik"}, "did you mean public?"),
+        ("post", "/{id}/forecasts", {"arrivals": "al"}, "one of"),
+    ],
+)
+@pytest.mark.django_db
+def test_a_choice_that_there_is_not_says_which_there_are(
+    client, busy, method, path, body, said
+):
+    url = f"/api/v1/sandboxes{path.format(id=busy.pk)}"
+    answer = getattr(client, method)(url, body, format="json")
+    assert answer.status_code == 422
+    assert said in answer.json()["message"]
