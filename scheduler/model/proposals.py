@@ -17,6 +17,7 @@ import msgspec
 from scheduler.model import registry
 from scheduler.model.durations import span_ms
 from scheduler.model.errors import PolicyError, SchedulerError, UnknownNameError
+from scheduler.model.problems import Problem
 from scheduler.model.problems.validation import said_of_value
 
 __all__ = ["FlavorResource", "Policy", "Queue", "Work", "proposal", "span_ms"]
@@ -140,6 +141,9 @@ class Chosen(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=Tr
     def made(self) -> Policy:
         """Return a new policy; PolicyError for an unknown name and for bad settings."""
         place = "policy: simulation.proposal"
+        if not registry.entries("proposal"):
+            said = Problem.NO_PROPOSALS.said(name=self.name, variable=registry.FILES)
+            raise PolicyError(said, f"{place}.name")
         try:
             kind: type[Policy] = registry.lookup("proposal", self.name)
         except UnknownNameError as error:

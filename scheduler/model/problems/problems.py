@@ -209,6 +209,15 @@ class Problem(Stated):
         "queues stay when {name} goes while a run goes on; patch its data with the "
         "queues that are to hold",
     )
+    NO_PROPOSALS = (
+        "problem.noProposals",
+        "no policy {name} is here, nor any other; name its file in {variable} before the "
+        "start, or install its package",
+    )
+    PROPOSAL_FAILED = (
+        "problem.proposalFailed",
+        "the policy {name} fails in {method}: {error}; mend the plug-in, or choose another",
+    )
     NO_DOCUMENT = ("problem.noDocument", "expected partitions, got an empty text")
     GENERATED = (
         "problem.generated",

@@ -66,6 +66,26 @@ def test_an_unknown_proposal_is_refused_with_those_that_are_known():
     assert "EasyBackfill, MinimumRunTime" in said
 
 
+def test_where_no_proposal_is_installed_it_is_said_how_one_is(monkeypatch):
+    others = {k: v for k, v in registry._entries.items() if k[0] != "proposal"}
+    monkeypatch.setattr(registry, "_entries", others)
+    assert "no policy MinimumRunTime is here" in refusal(chosen("MinimumRunTime"))
+
+
+@pytest.mark.parametrize(
+    "wrong", [lambda *_: 1 / 0, lambda *_: "soon"], ids=["raises", "no number"]
+)
+def test_a_plug_in_that_fails_ends_the_run_with_its_name_and_method(wrong):
+    held("Failing", precedence=wrong)
+    world = world_of(
+        *small_cluster(cpu=4),
+        *(job(f"j{n}", queue="main", cpu=1) for n in range(2)),
+        simulation=chosen("Failing"),
+    )
+    with pytest.raises(SchedulerError, match="the policy Failing fails in precedence"):
+        simulate(world, until_ms=5_000)
+
+
 def test_a_setting_that_the_proposal_does_not_have_is_refused_by_its_name():
     said = refusal(chosen("MinimumRunTime", preemt="1m"))
     assert "simulation.proposal.settings" in said

@@ -2813,6 +2813,8 @@ export const ZH_HANS: Words = {
   "said.problem.budgetNeeds": "中断预算 {name} 需要其 {count} 个健康的 Pod",
   "said.problem.aliasLoop": "包含自身的别名",
   "said.problem.aliases": "拒绝：别名重复的值过多",
+  "said.problem.noProposals": "这里没有策略 {name}，也没有其他策略；请在启动前用 {variable} 指定其文件，或安装其软件包",
+  "said.problem.proposalFailed": "策略 {name} 在 {method} 中失败：{error}；请修正插件，或选择另一个",
   "said.problem.noDocument": "应为 partitions，得到的是空文本",
   "said.problem.generated": "{key} 已在 {place}：不采用生成器产生的",
   "said.problem.operators": "应为 In、NotIn、Exists、DoesNotExist、Gt 或 Lt 及相应的取值，得到的是 {given} 和 {values}",

@@ -17,7 +17,9 @@ from scheduler.engine.kueue.usage.decay import add
 from scheduler.engine.kueue.workload.info import WorkloadInfo
 from scheduler.engine.stage import Context
 from scheduler.model import durations
+from scheduler.model.errors import SchedulerError
 from scheduler.model.objects import Key
+from scheduler.model.problems import Problem
 from scheduler.model.proposals import Chosen, Policy, Queue, Work
 from scheduler.model.reasons import QUOTA_RESERVED, held_by_proposal
 
@@ -110,6 +112,26 @@ class Proposing:
             ],
         )
 
+    def _ask(self, method: str, *given: Any) -> Any:
+        """Return what the policy answers. Raises SchedulerError that names what failed."""
+        try:
+            return getattr(self.policy, method)(*given)
+        except Exception as error:
+            raise self._failed(method, error) from error
+
+    def _number(self, method: str, *given: Any) -> float:
+        found = self._ask(method, *given)
+        try:
+            return float(found)
+        except (TypeError, ValueError) as error:
+            raise self._failed(method, error) from error
+
+    def _failed(self, method: str, error: Exception) -> SchedulerError:
+        said = f"{type(error).__name__}: {error}"
+        return SchedulerError(
+            Problem.PROPOSAL_FAILED.said(name=self.name, method=method, error=said)
+        )
+
     # ---- in a cycle ----
 
     def begin(self) -> None:
@@ -122,7 +144,7 @@ class Proposing:
         self.weights = {queue: queue.weight for queue in self.queues.values()}
         now = self.context.now_ms
         for queue in self.weights:
-            queue.weight = float(self.policy.weight(self.queue(queue), now))
+            queue.weight = self._number("weight", self.queue(queue), now)
 
     def end(self) -> None:
         """Have the configured weights again."""
@@ -135,12 +157,12 @@ class Proposing:
     ) -> float:
         """Return where a head stands in a cycle: lower goes first."""
         seen, home = self.work(work, queue, amounts), self.queue(queue)
-        return float(self.policy.precedence(seen, home, self.context.now_ms))
+        return self._number("precedence", seen, home, self.context.now_ms)
 
     def held(self, work: WorkloadInfo, queue: ClusterQueue, amounts: Amounts) -> str:
         """Return that the policy holds a head, and until when; "" where it does not."""
         seen, home = self.work(work, queue, amounts), self.queue(queue)
-        until = self.policy.hold_until(seen, home, self.context.now_ms)
+        until = self._number("hold_until", seen, home, self.context.now_ms)
         if not self._is_later(until):
             return ""
         stamp = ""
@@ -152,11 +174,11 @@ class Proposing:
         self, work: WorkloadInfo, queue: ClusterQueue, names: Sequence[str]
     ) -> Sequence[str]:
         """Return the flavors of a group in the order in which they are tried."""
-        return tuple(self.policy.flavors(self.work(work, queue), names))
+        return tuple(self._ask("flavors", self.work(work, queue), names))
 
     def queueing(self, queue: str, strategy: str) -> str:
         """Return the queueing strategy of a ClusterQueue, configured with `strategy`."""
-        strict = self.policy.strict(queue, strategy == STRICT)
+        strict = bool(self._ask("strict", queue, strategy == STRICT))
         if strict == (strategy == STRICT):
             return strategy
         return STRICT if strict else BEST_EFFORT
@@ -166,7 +188,7 @@ class Proposing:
     def spares(self, victim: WorkloadInfo, by: Work) -> bool:
         """Return whether the policy spares a Workload now."""
         now, seen = self.context.now_ms, self._candidate(victim)
-        return self._is_later(self.policy.spare_until(seen, by, now))
+        return self._is_later(self._number("spare_until", seen, by, now))
 
     def _candidate(self, work: WorkloadInfo) -> Work:
         """Return a Workload that holds quota, made once in a cycle."""
@@ -179,10 +201,10 @@ class Proposing:
         """Return what yields candidates for a preemptor, the best victim first."""
         if "victim_order" not in self._overridden:
             return merged
-        now, order = self.context.now_ms, self.policy.victim_order
+        now = self.context.now_ms
 
         def place(rank: Rank) -> float:
-            return float(order(self._candidate(rank[4]), by, now))
+            return self._number("victim_order", self._candidate(rank[4]), by, now)
 
         def in_order(runs: list[CandidateRange]) -> Iterator[Rank]:
             return iter(sorted(merged(runs), key=place))
@@ -194,7 +216,7 @@ class Proposing:
     ) -> None:
         """Tell that a Workload is preempted."""
         now = self.context.now_ms
-        self.policy.preempted(self.work(victim), self.work(by, queue), now)
+        self._ask("preempted", self.work(victim), self.work(by, queue), now)
 
     # ---- time ----
 
@@ -206,7 +228,7 @@ class Proposing:
         since = self.since.get(queue.name, now)
         self.since[queue.name] = now
         if since < now:
-            self.policy.ran(self.queue(queue), since, now)
+            self._ask("ran", self.queue(queue), since, now)
 
     def _is_later(self, until: float) -> bool:
         """Return whether an instant is yet to come; then it wakes the queues."""
