@@ -1,5 +1,6 @@
 """The rows of docs/texts.md, each under a change that breaks it: `./dev mutate texts`.
 
+`./dev mutate engine [K/N]` makes each change of the engine once, and prints what caught it.
 A row names a change of `texts.yaml`: text of a function of the engine, and what replaces
 it. Its killer must fail then: what its scenario expects, or (`killer: test`) its own test.
 A change that raises or does not end breaks more than the row says, and counts as none.
@@ -89,13 +90,25 @@ def _in_a_fork(work: Callable[[], str]) -> str:
 def main(words: list[str]) -> int:
     """Try the rows whose statement or mutant has one of the words; all without words.
 
-    `--each N` tries every Nth row, of those whose killer is their scenario. Prints each
-    row that its killer lets pass; 1 where there is one, or none is tried.
+    `--each N` tries every Nth row, of those whose killer is their scenario. `--engine`
+    tries the first row of each mutant of `scheduler/engine` and prints it with its killer;
+    `--engine K/N` the Kth of N slices. Prints each row that its killer lets pass; 1 where
+    there is one, or none is tried.
     """
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "sandbox.settings")
     django.setup()
+    known = changes()
     chosen = [one for one in rows() if one[0].mutant]
-    if words[:1] == ["--each"]:
+    listed = words[:1] == ["--engine"]
+    if listed:
+        first = {one[0].mutant: one for one in reversed(chosen)}
+        slice_, slices = map(int, (words[1] if words[1:] else "1/1").split("/"))
+        chosen = [
+            first[name]
+            for name, change in known.items()
+            if change.file.startswith("scheduler/engine/")
+        ][slice_ - 1 :: slices]
+    elif words[:1] == ["--each"]:
         chosen = [one for one in chosen if not one[0].killer][:: int(words[1])]
     elif words:
         chosen = [
@@ -103,7 +116,6 @@ def main(words: list[str]) -> int:
             for one in chosen
             if any(word in f"{one[0].statement} {one[0].mutant}" for word in words)
         ]
-    known = changes()
     before_it: dict[tuple[str, ...], str] = {}
     lost = 0
     for row, scenarios in chosen:
@@ -115,6 +127,8 @@ def main(words: list[str]) -> int:
         if (before, said) != ("survived", KILLED):
             lost += 1
             print(f"{row.statement}\n  {row.mutant}: {said}; unchanged: {before}")
+        elif listed:
+            print(f"{row.mutant}: {said} by {', '.join(killers)}", flush=True)
     print(f"{len(chosen)} rows tried, {lost} of them not killed.")
     return int(bool(lost) or not chosen)
 
