@@ -39,9 +39,6 @@ VERBS["mcp"] = Verb(
 )
 # Here they know the scenarios of the library by name, and a server may search.
 VERBS["plan"].module = "api.command.planning"
-VERBS["what-if"].module = "api.command.what_ifs"
-VERBS["what-if"].usage = "PATH... [--at 5m] --change FILE | --patch KIND/NAME=YAML"
-VERBS["what-if"].takes_either = True
 VERBS["advise"].module = "api.command.advising"
 _ABOUT = """\
 Sandboxes of this machine or, with --server, of a server.
@@ -65,7 +62,7 @@ environment:
   QUOTALAB_TOKEN    an API token, as --token
   QUOTALAB_DATA     folder of the sandboxes of this machine
 
-exit status: 0 done; 1 refused, or an assertion failed; 2 wrong words or no answer.
+exit status: 0 done; 1 an assertion failed; 2 refused, or wrong words; 3 a fault here.
 completion: eval "$(quotalab completion bash)"
 """
 

@@ -40,11 +40,19 @@ def verb(
     help_: str,
     *examples: str,
     arguments: Callable[[Part], None] = lambda part: None,
+    of_files: str = "",
+    usage: str = "",
 ) -> Callable[[Callable[[Asked], Found]], Callable[[Asked], Found]]:
-    """Return what makes a function what the verb of this name does with a sandbox."""
+    """Return what makes a function what the verb of this name does with a sandbox.
+
+    With `of_files` the module of that name does it with files too; `usage` are its words.
+    """
 
     def enrol(do: Callable[[Asked], Found]) -> Callable[[Asked], Found]:
-        entry = VERBS.setdefault(name, Verb(help_))
+        either = bool(of_files)
+        entry = VERBS.setdefault(
+            name, Verb(help_, usage, module=of_files, takes_either=either)
+        )
         entry.help, entry.examples = help_, examples
         entry.arguments, entry.do = arguments, do
         return do

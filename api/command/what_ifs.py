@@ -62,6 +62,8 @@ _PATCH = (
     "what-if ID --change more-nodes.yaml --horizon 30m --json",
     f"what-if queues.yaml jobs.yaml --at 5m {_PATCH}",
     arguments=_of_sandbox,
+    of_files=__name__,
+    usage="PATH... [--at 5m] --change FILE | --patch KIND/NAME=YAML",
 )
 def what_if(asked: Asked) -> Found:
     """Ask a sandbox; the page lists the what-if."""

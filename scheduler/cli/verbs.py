@@ -24,7 +24,8 @@ class Verb:
     `module` has `main(words) -> exit status`, and `usage` are its words. `do` asks the
     API with the words of `arguments`. `process` marks a process of this machine, which
     is a management command. A verb that has both `module` and `do` is given files, or a
-    sandbox: `takes_either`, or `do` alone outside of `python -m scheduler`.
+    sandbox: `takes_either`, or `do` alone outside of `python -m scheduler`. Then `help`
+    is said with `do`.
     """
 
     help: str
@@ -42,84 +43,57 @@ class Verb:
         return status
 
 
-def _of_files(help_: str, usage: str, name: str, *, either: bool = False) -> Verb:
+def _of_files(usage: str, name: str, help_: str = "", *, either: bool = False) -> Verb:
     # By the name of this package: in the wheel it is another.
     return Verb(help_, usage, f"{__package__}.{name}", takes_either=either)
 
 
 VERBS: dict[str, Verb] = {
     "run": _of_files(
-        "run files or the folder of a scenario to an instant",
-        "SCENARIO_FOLDER | FILE... [--until 10m] [--json]",
-        "run",
-        either=True,
+        "SCENARIO_FOLDER | FILE... [--until 10m] [--json]", "run", either=True
     ),
-    "experiment": _of_files(
-        "run variants x seeds, and hold them to assertions",
-        "FILE [--json] [--junit F]",
-        "experiment",
-    ),
+    "experiment": _of_files("FILE [--json] [--junit F]", "experiment"),
     "advise": _of_files(
-        "search for the smallest change that reaches a goal, and prove it",
         "GOAL [FILE...] [--estimate] [--patches F] [--html F] [--markdown F]",
         "advise",
+        "search for the smallest change that reaches a goal, and prove it",
     ),
     "reproduce": _of_files(
-        "find the smallest world that still shows a decision",
-        "PATH... TYPE [--subject KEY] [--until 10m]",
-        "reproduce",
-        either=True,
+        "PATH... TYPE [--subject KEY] [--until 10m]", "reproduce", either=True
     ),
-    "shadow": _of_files(
-        "hold a real cluster's decisions against what this engine decides",
-        "FOLDER|FILE [--details]",
-        "shadow",
-        either=True,
-    ),
+    "shadow": _of_files("FOLDER|FILE [--details]", "shadow", either=True),
     "incident": _of_files(
-        "write a recorded cluster at an instant, with what really came after it",
-        "FILE.qrec [--at 10m] --into FOLDER",
-        "incident",
-        either=True,
+        "FILE.qrec [--at 10m] --into FOLDER", "incident", either=True
     ),
     "convert": _of_files(
-        "write manifests of Volcano, KAI, Kueue or YuniKorn for another system",
         "PATH... [--to kueue|yunikorn]",
         "convert",
+        "write manifests of Volcano, KAI, Kueue or YuniKorn for another system",
     ),
     "explain": _of_files(
-        "say what waits and for what, or why anything is as it is",
-        "PATH... [--at 5m] [--about NAME] [--json]",
-        "explain",
-        either=True,
+        "PATH... [--at 5m] [--about NAME] [--json]", "explain", either=True
     ),
     "would": _of_files(
-        "say whether work would start if it were submitted, when, and at whose cost",
-        "JOB --on PATH... [--at 5m] [--horizon 24h] [--json]",
-        "would",
-        either=True,
+        "JOB --on PATH... [--at 5m] [--horizon 24h] [--json]", "would", either=True
     ),
     "forecast": _of_files(
-        "say when each waiting workload starts",
-        "PATH... [--at 5m] [--horizon 1h] [--json]",
-        "forecast",
-        either=True,
+        "PATH... [--at 5m] [--horizon 1h] [--json]", "forecast", either=True
     ),
     "plan": _of_files(
-        "say what another policy or release would do to the same work, and hold it to "
-        "assertions",
         "CHANGED [--against BASE | --git A..B] --on WORK [--assert FILE]\n"
         "       --release 0.16.4 --against 0.19.2 --on WORK [--json]",
         "plan",
+        "say what another policy or release would do to the same work, and hold it to "
+        "assertions",
     ),
     "fit": _of_files(
-        "print the load of a trace as a Load to be run with other queues",
         "TRACE [--queue NAME] [--weeks 1]",
         "fit",
+        "print the load of a trace as a Load to be run with other queues",
     ),
     "snippet": _of_files(
-        "print a line for a shell that brings a cluster: kubectl alone, nothing secret",
         "[cluster|yunikorn|git]",
         "snippet",
+        "print a line for a shell that brings a cluster: kubectl alone, nothing secret",
     ),
 }
