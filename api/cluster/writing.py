@@ -34,13 +34,13 @@ from sandbox.access.limits import of_texts
 from sandbox.actions import EditSession
 from sandbox.base.errors import Cause, DeniedError, InvalidError
 from sandbox.models import StoredObject
-from scheduler.input.manifests.effects import Effect
 from scheduler.input.manifests.known_fields.finding import UNKNOWN_FIELD
 from scheduler.input.manifests.load import load
 from scheduler.model import durations
 from scheduler.model.amounts import is_whole
 from scheduler.model.annotations import ARRIVAL
 from scheduler.model.objects import Key
+from scheduler.words.effects import Effect
 
 Document = dict[str, Any]
 NAMESPACES = resources.find("", "v1", "namespaces")

@@ -10,14 +10,12 @@ import msgspec
 
 from scheduler import words
 from scheduler.model import problems, registry
-from scheduler.model.sentence import Stated, Words
+from scheduler.model.sentence import Words
 
 #: Modules outside of these packages that have sentences.
 _MODULES = (
     "scheduler.model.event_words",
     "scheduler.model.kube.older_names",
-    "sandbox.base.refusals",
-    "sandbox.base.refusals",
     "sandbox.base.refusals",
 )
 #: Families whose labels are names that no language translates.
@@ -32,12 +30,18 @@ def sentences() -> dict[str, str]:
     for name in _MODULES:
         importlib.import_module(name)
     found: dict[str, str] = {}
-    for kind in (*Words.__subclasses__(), *Stated.__subclasses__()):
+    for kind in kinds_of_words():
         if kind.__module__.startswith(("scheduler.", "sandbox.")):
             for one in kind:
                 if found.setdefault(one.value, one.english) != one.english:
                     raise ValueError(f"two sentences have the code {one.value}")
     return found
+
+
+def kinds_of_words(kind: type[Words] = Words) -> list[type[Words]]:
+    """Return the classes of sentences that were imported, those of classes too."""
+    below = kind.__subclasses__()
+    return [*below, *(one for inner in below for one in kinds_of_words(inner))]
 
 
 def argument_shapes() -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from scheduler.model.sentence import Words
+from scheduler.words.effects import Effect, NotSimulated
 
 
 class Missing(Words):
@@ -157,35 +158,54 @@ class Unknown(Words):
     OF_KIND = ("unknown.ofKind", "{kind}: {what}")
 
 
-class Kept(Words):
+class Kept(NotSimulated):
     """What is kept and decides nothing, and why."""
 
     KIND = ("kept.kind", "{kind} {name}: not simulated, kept as it is: {note}")
     KINDS = ("kept.kinds", "{kind}: not simulated, kept as it is: {note}")
-    SETTING = ("kept.setting", "kept, not simulated")
-    SETTINGS = ("kept.settings", "{name}: kept, not simulated")
-    PROCESS = ("kept.process", "kept; a setting of Kueue's own process")
+    SETTING = ("kept.setting", "kept, not simulated", Effect.DEFAULTS)
+    SETTINGS = ("kept.settings", "{name}: kept, not simulated", Effect.DEFAULTS)
+    PROCESS = (
+        "kept.process",
+        "kept; a setting of Kueue's own process",
+        Effect.NO_DECISION,
+    )
     CONTROLLER = (
         "kept.controller",
         "its controller is not simulated; give the Pods or Jobs it makes",
+        Effect.NO_PODS,
     )
     SERVES = (
         "kept.serves",
         "read for one thing: the pods that it selects are spread by default",
+        Effect.NOT_OTHERWISE,
     )
-    NO_PART = ("kept.noPart", "does not take part in scheduling decisions")
+    NO_PART = (
+        "kept.noPart",
+        "does not take part in scheduling decisions",
+        Effect.NO_DECISION,
+    )
     POLICY = (
         "kept.policy",
         "read as policy when it holds a Kueue Configuration or a queues.yaml",
+        Effect.NO_POLICY,
     )
-    REPLICAS = ("kept.replicas", "the replicas stay those of the manifest")
-    REQUESTS = ("kept.requests", "the requests and replicas stay those of the manifest")
-    STORAGE = ("kept.storage", "free storage is not counted")
+    REPLICAS = (
+        "kept.replicas",
+        "the replicas stay those of the manifest",
+        Effect.SAME_SIZE,
+    )
+    REQUESTS = (
+        "kept.requests",
+        "the requests and replicas stay those of the manifest",
+        Effect.SAME_SIZE,
+    )
+    STORAGE = ("kept.storage", "free storage is not counted", Effect.STORAGE_FULL)
     ATTACHMENTS = (
         "kept.attachments",
         "the volumes of a node are those of its pods, no attachment counts",
+        Effect.MORE_VOLUMES,
     )
-    DEVICE_TAINTS = ("kept.deviceTaints", "taints of devices are not followed")
     VERSION = (
         "kept.version",
         "version '{version}' of {kind} is not read; known: {known}",

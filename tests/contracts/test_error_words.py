@@ -7,8 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from api.generating.words import sentences
-from scheduler.model.sentence import Stated, Words
+from api.generating.words import kinds_of_words, sentences
 
 ROOT = Path(__file__).parents[2]
 
@@ -25,9 +24,9 @@ def said() -> Iterator[tuple[str, str, str, set[str]]]:
                 case ast.Call(
                     func=ast.Attribute(
                         value=ast.Attribute(value=ast.Name(id=kind), attr=name),
-                        attr="said",
+                        attr="said" | "at",
                     ),
-                    args=[],
+                    args=[] | [_],
                     keywords=given,
                 ) if all(one.arg for one in given):
                     place = f"{path.relative_to(ROOT)}:{call.lineno}"
@@ -39,7 +38,7 @@ def holes() -> dict[tuple[str, str], set[str]]:
     assert len(sentences()) > 1000
     return {
         (kind.__name__, one.name): {*re.findall(r"\{(\w+)\}", one.english)}
-        for kind in (*Words.__subclasses__(), *Stated.__subclasses__())
+        for kind in kinds_of_words()
         for one in kind
     }
 
@@ -68,7 +67,7 @@ def test_each_sentence_is_said_somewhere() -> None:
     whole = set(re.findall(r"(?:tuple\(|\*|\bin )(\w+)", code))
     unsaid = [
         f"{kind.__name__}.{one.name}"
-        for kind in (*Words.__subclasses__(), *Stated.__subclasses__())
+        for kind in kinds_of_words()
         if kind.__name__ not in whole and not kind.__module__.startswith("tests.")
         for one in kind
         if named.isdisjoint(f"{of}.{one.name}" for of in (kind.__name__, "cls", "self"))

@@ -15,8 +15,8 @@ from scheduler.analysis.explain.asks import CheckName
 from scheduler.engine.autoscaling.refusals import CODES as REFUSALS
 from scheduler.engine.kueue.trace import Verdict
 from scheduler.engine.yunikorn.explain import Obstacle
-from scheduler.input.manifests.effects import Effect
 from scheduler.model import registry
+from scheduler.words.effects import Effect
 
 CATALOGUE = Path(__file__).parents[2] / "frontend/src/lib/catalogue"
 LANGUAGES = {

@@ -6,9 +6,9 @@ import re
 
 import kubernetes.client
 
-from scheduler.input.manifests.effects import Effect
 from scheduler.model import schemas
 from scheduler.model.schemas.faults import What, faults_of, fill
+from scheduler.words.effects import Effect
 
 TYPES = schemas.types()
 PLAIN = {

@@ -14,7 +14,6 @@ from scheduler.analysis.conversion.foreign.writing import Manifest
 from scheduler.assembly import Prepared, prepare
 from scheduler.input.files.unpacking import Text, UnreadText
 from scheduler.input.manifests.documents import Document
-from scheduler.input.manifests.effects import Effect
 from scheduler.input.manifests.faults.parts import read_all
 from scheduler.input.manifests.loading.loaded import Finding, Loaded
 from scheduler.input.manifests.stack_signs import stack_of
@@ -24,6 +23,7 @@ from scheduler.model.objects import Object
 from scheduler.model.sentence import Sentence
 from scheduler.model.texts.plain_text import write_all
 from scheduler.model.texts.values import DEFAULT_LIMITS, Limits
+from scheduler.words.effects import Effect
 from scheduler.words.losses import NotCarried
 
 #: The file of what was written.

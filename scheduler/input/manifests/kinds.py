@@ -10,11 +10,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from scheduler.input.manifests.effects import Effect
 from scheduler.model import registry
 from scheduler.model.schemas import KUEUE as KUEUE
 from scheduler.model.sentence import Sentence
+from scheduler.words.effects import Effect, NotSimulated
 from scheduler.words.findings import Kept
+from scheduler.words.gaps import Devices
 
 Level = Literal["simulated", "kept", "configuration"]
 
@@ -63,17 +64,16 @@ def _kept(
     group: str,
     version: str,
     plural: str,
-    kept: tuple[Kept, Effect],
+    kept: NotSimulated,
 ) -> Kind:
-    note, effect = kept
     return Kind(
         kind=kind,
         group=group,
         versions=(version,),
         plural=plural,
         level="kept",
-        said=note.said(),
-        effect=effect,
+        said=kept.said(),
+        effect=kept.effect,
         namespaced=kind not in _CLUSTER_WIDE,
     )
 
@@ -90,16 +90,6 @@ _CLUSTER_WIDE = frozenset(
         "VolumeAttachment",
     }
 )
-
-_NO_CONTROLLER = (
-    Kept.CONTROLLER,
-    Effect.NO_PODS,
-)
-_SERVES = (
-    Kept.SERVES,
-    Effect.NOT_OTHERWISE,
-)
-_NOT_SCHEDULED = Kept.NO_PART, Effect.NO_DECISION
 
 
 def _core(kind: str, plural: str, *, namespaced: bool = True) -> Kind:
@@ -257,7 +247,7 @@ TABLE: tuple[Kind, ...] = (
         plural="configmaps",
         level="kept",
         said=Kept.POLICY.said(),
-        effect=Effect.NO_POLICY,
+        effect=Kept.POLICY.effect,
     ),
     _simulated("Change", "quotalab.dev", ("v1",), "changes", namespaced=False),
     _nodes(
@@ -279,81 +269,76 @@ TABLE: tuple[Kind, ...] = (
     _configuration("Policy", "quotalab.dev", ("v1",)),
     _configuration("Scenario", "quotalab.dev", ("v1",)),
     _configuration("Load", "quotalab.dev", ("v1",)),
-    _kept("Service", "", "v1", "services", _SERVES),
-    _kept("ReplicationController", "", "v1", "replicationcontrollers", _NO_CONTROLLER),
-    _kept("PodTemplate", "", "v1", "podtemplates", _NOT_SCHEDULED),
-    _kept("ControllerRevision", "apps", "v1", "controllerrevisions", _NOT_SCHEDULED),
-    _kept("ServiceAccount", "", "v1", "serviceaccounts", _NOT_SCHEDULED),
-    _kept("Secret", "", "v1", "secrets", _NOT_SCHEDULED),
-    _kept("Event", "", "v1", "events", _NOT_SCHEDULED),
-    _kept("Endpoints", "", "v1", "endpoints", _NOT_SCHEDULED),
-    _kept("ComponentStatus", "", "v1", "componentstatuses", _NOT_SCHEDULED),
+    _kept("Service", "", "v1", "services", Kept.SERVES),
+    _kept("ReplicationController", "", "v1", "replicationcontrollers", Kept.CONTROLLER),
+    _kept("PodTemplate", "", "v1", "podtemplates", Kept.NO_PART),
+    _kept("ControllerRevision", "apps", "v1", "controllerrevisions", Kept.NO_PART),
+    _kept("ServiceAccount", "", "v1", "serviceaccounts", Kept.NO_PART),
+    _kept("Secret", "", "v1", "secrets", Kept.NO_PART),
+    _kept("Event", "", "v1", "events", Kept.NO_PART),
+    _kept("Endpoints", "", "v1", "endpoints", Kept.NO_PART),
+    _kept("ComponentStatus", "", "v1", "componentstatuses", Kept.NO_PART),
     _kept(
         "HorizontalPodAutoscaler",
         "autoscaling",
         "v2",
         "horizontalpodautoscalers",
-        (Kept.REPLICAS, Effect.SAME_SIZE),
+        Kept.REPLICAS,
     ),
     _kept(
         "VerticalPodAutoscaler",
         "autoscaling.k8s.io",
         "v1",
         "verticalpodautoscalers",
-        (Kept.REQUESTS, Effect.SAME_SIZE),
+        Kept.REQUESTS,
     ),
     _kept(
         "CSIStorageCapacity",
         "storage.k8s.io",
         "v1",
         "csistoragecapacities",
-        (Kept.STORAGE, Effect.STORAGE_FULL),
+        Kept.STORAGE,
     ),
     _kept(
         "VolumeAttachment",
         "storage.k8s.io",
         "v1",
         "volumeattachments",
-        (
-            Kept.ATTACHMENTS,
-            Effect.MORE_VOLUMES,
-        ),
+        Kept.ATTACHMENTS,
     ),
     _kept(
         "DeviceTaintRule",
         "resource.k8s.io",
         "v1alpha3",
         "devicetaintrules",
-        (Kept.DEVICE_TAINTS, Effect.TAINTED_DEVICE),
+        Devices.TAINTS,
     ),
-    _kept("CSIDriver", "storage.k8s.io", "v1", "csidrivers", _NOT_SCHEDULED),
-    _kept("Lease", "coordination.k8s.io", "v1", "leases", _NOT_SCHEDULED),
-    _kept("EndpointSlice", "discovery.k8s.io", "v1", "endpointslices", _NOT_SCHEDULED),
-    _kept("Ingress", "networking.k8s.io", "v1", "ingresses", _NOT_SCHEDULED),
-    _kept("IngressClass", "networking.k8s.io", "v1", "ingressclasses", _NOT_SCHEDULED),
+    _kept("CSIDriver", "storage.k8s.io", "v1", "csidrivers", Kept.NO_PART),
+    _kept("Lease", "coordination.k8s.io", "v1", "leases", Kept.NO_PART),
+    _kept("EndpointSlice", "discovery.k8s.io", "v1", "endpointslices", Kept.NO_PART),
+    _kept("Ingress", "networking.k8s.io", "v1", "ingresses", Kept.NO_PART),
+    _kept("IngressClass", "networking.k8s.io", "v1", "ingressclasses", Kept.NO_PART),
+    _kept("NetworkPolicy", "networking.k8s.io", "v1", "networkpolicies", Kept.NO_PART),
+    _kept("Role", "rbac.authorization.k8s.io", "v1", "roles", Kept.NO_PART),
     _kept(
-        "NetworkPolicy", "networking.k8s.io", "v1", "networkpolicies", _NOT_SCHEDULED
-    ),
-    _kept("Role", "rbac.authorization.k8s.io", "v1", "roles", _NOT_SCHEDULED),
-    _kept(
-        "RoleBinding", "rbac.authorization.k8s.io", "v1", "rolebindings", _NOT_SCHEDULED
+        "RoleBinding", "rbac.authorization.k8s.io", "v1", "rolebindings", Kept.NO_PART
     ),
     _kept(
-        "ClusterRole", "rbac.authorization.k8s.io", "v1", "clusterroles", _NOT_SCHEDULED
+        "ClusterRole", "rbac.authorization.k8s.io", "v1", "clusterroles", Kept.NO_PART
     ),
     _kept(
         "ClusterRoleBinding",
         "rbac.authorization.k8s.io",
         "v1",
         "clusterrolebindings",
-        _NOT_SCHEDULED,
+        Kept.NO_PART,
     ),
     _kept(
         "CustomResourceDefinition",
         "apiextensions.k8s.io",
         "v1",
         "customresourcedefinitions",
-        _NOT_SCHEDULED,
+        Kept.NO_PART,
     ),
 )
 

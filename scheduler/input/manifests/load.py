@@ -11,7 +11,6 @@ from scheduler.input.manifests import kinds
 from scheduler.input.manifests.documents import Document, documents_of
 from scheduler.input.manifests.dumps import formats
 from scheduler.input.manifests.dumps.run_times import status_instants
-from scheduler.input.manifests.effects import Effect
 from scheduler.input.manifests.faults.parts import further_faults, read_all
 from scheduler.input.manifests.job_shapes import check_pods
 from scheduler.input.manifests.known_fields.finding import walk
@@ -53,6 +52,7 @@ from scheduler.model.problems import Problem, RequestProblem
 from scheduler.model.sentence import Sentence
 from scheduler.model.texts.plain_text import is_suspect, unstorable
 from scheduler.model.texts.values import DEFAULT_LIMITS, Limits
+from scheduler.words.effects import Effect
 from scheduler.words.findings import Kept, Unknown
 
 #: Endings of files of which only what stands between fences is read.

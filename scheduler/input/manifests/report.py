@@ -10,12 +10,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from scheduler.input.manifests import kinds
-from scheduler.input.manifests.effects import Effect
 from scheduler.input.manifests.loading.loaded import Finding, Level, Loaded, Unread
 from scheduler.input.manifests.repairs import Repair, Repairs
 from scheduler.input.manifests.run_times import assumed_run_times
 from scheduler.model.errors import SourceLocation
 from scheduler.model.sentence import Sentence
+from scheduler.words.effects import Effect
 
 #: Places of one sort of finding that are listed; the rest is a number.
 MOST_PLACES = 5

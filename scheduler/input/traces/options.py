@@ -8,12 +8,12 @@ from typing import Annotated, Any
 
 import msgspec
 
-from scheduler.input.manifests.effects import Effect
 from scheduler.input.manifests.loading.loaded import Finding
 from scheduler.model import amounts, durations
 from scheduler.model.errors import ManifestError, QuantityError, SourceLocation
 from scheduler.model.problems.validation import said_of_value
 from scheduler.model.sentence import Sentence
+from scheduler.words.effects import Effect
 from scheduler.words.traces import LeftOut
 
 # ------------------------------------------------------------------------

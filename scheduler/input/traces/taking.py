@@ -14,7 +14,6 @@ import msgspec
 from scheduler.input.files.unpacking import UnreadText
 from scheduler.input.manifests.documents import Document
 from scheduler.input.manifests.dumps.formats import GPU_MODEL
-from scheduler.input.manifests.effects import Effect
 from scheduler.input.manifests.load import take_document
 from scheduler.input.manifests.loading.checking import label_of
 from scheduler.input.manifests.loading.loaded import Finding, Loaded
@@ -32,6 +31,7 @@ from scheduler.model.errors import SchedulerError, SourceLocation
 from scheduler.model.jobs import QUEUE
 from scheduler.model.objects import Key, Object
 from scheduler.model.sentence import Sentence
+from scheduler.words.effects import Effect
 from scheduler.words.traces import Sent, Taken
 
 # ------------------------------------------------------------------------

@@ -12,7 +12,6 @@ import yaml
 from scheduler.analysis.conversion.unsimulated import features_of
 from scheduler.assembly import assemble
 from scheduler.cli.run import main as run
-from scheduler.input.manifests.effects import Effect
 from scheduler.input.manifests.kinds import TABLE
 from scheduler.input.manifests.load import load
 from scheduler.input.manifests.report import report_of
@@ -25,6 +24,7 @@ from scheduler.input.manifests.simulation_gaps.unsimulated import (
 from scheduler.model.kueue.feature_gates import NAMES as FEATURE_GATES
 from scheduler.model.kueue.feature_gates import TOPOLOGY_GATES, FeatureGates
 from scheduler.model.schemas import types
+from scheduler.words.effects import Effect
 
 ROOT = Path(__file__).parents[3]
 BETWEEN = {

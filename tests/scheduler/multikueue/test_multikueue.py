@@ -11,10 +11,10 @@ from scheduler.analysis.measures import Measures
 from scheduler.assembly import InputError
 from scheduler.engine.tick import simulate
 from scheduler.engine.world import World, fork
-from scheduler.input.manifests.effects import Effect
 from scheduler.model.decisions import Admit, Evict, Finish
 from scheduler.model.objects import Key, Object, cluster_of
 from scheduler.model.policy import read_policy
+from scheduler.words.effects import Effect
 from tests.builders import assembled, job, node, workload_priority
 from tests.invariants import check
 from tests.scheduler.multikueue.builders import (

@@ -2440,7 +2440,6 @@ export const ZH_HANS: Words = {
   "said.kept.requests": "请求和副本数保持清单中的值",
   "said.kept.storage": "不计算剩余存储空间",
   "said.kept.attachments": "节点的卷就是其 Pod 的卷，不计算挂载记录",
-  "said.kept.deviceTaints": "不遵循设备的污点",
   "said.kept.version": "不读取 {kind} 的版本“{version}”；已知：{known}",
   "said.kept.other": "{group} 的一种类型，在此不影响任何决策",
   "said.kept.otherConverted": "{group} 的一种类型，在此不影响任何决策；`quotalab convert` 可将其改写为 Kueue 的形式",

@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from scheduler.input.manifests.effects import Effect
 from scheduler.model import schemas
 from scheduler.model.annotations import KNOWN, PREFIX
 from scheduler.model.sentence import Sentence
+from scheduler.words.effects import Effect
 from scheduler.words.findings import Unknown
 
 # ------------------------------------------------------------------------

@@ -12,7 +12,6 @@ from scheduler.input.manifests.documents import (
     Document,
     read_documents,
 )
-from scheduler.input.manifests.effects import Effect, Gap
 from scheduler.input.manifests.generator import generate, is_generator
 from scheduler.input.manifests.loading import openshift
 from scheduler.input.manifests.loading.identity import kind_of, values_of
@@ -26,6 +25,7 @@ from scheduler.model.kube.configuration import notices, read_configurations
 from scheduler.model.kube.older_names import Notice, path_given, without_foreign_plugins
 from scheduler.model.kueue.configuration import OF_PROCESS
 from scheduler.model.problems import Problem, Wanted, expected, parted
+from scheduler.words.effects import Effect, Gap
 from scheduler.words.findings import Kept
 from scheduler.words.read_as import ReadAs
 
@@ -95,21 +95,14 @@ def take_configuration(loaded: Loaded, document: Document) -> None:
 
 def _leave_out_setting(loaded: Loaded, document: Document, path: str) -> None:
     """Name a field of Kueue's Configuration; each that would decide by itself."""
-    said, sort = Kept.SETTING.said(), Kept.SETTINGS.said(name=path)
-    effect = _SETTINGS.get(path, Effect.DEFAULTS)
+    gap, sort = Kept.SETTING.at(path), Kept.SETTINGS.said(name=path)
     if path in OF_PROCESS:
-        said = sort = Kept.PROCESS.said()
-        effect = Effect.NO_DECISION
-    place = document.place(path)
-    loaded.findings.append(
-        Finding("unsupported", place, said, sort=sort, effect=effect)
-    )
-
-
-#: Settings of Kueue that are not followed -> what that changes, if not the default.
-_SETTINGS = {
-    "resources.deviceClassMappings": Effect.NO_DEVICE_QUOTA,
-}
+        gap = Kept.PROCESS.at(path)
+        sort = gap.problem
+    elif path == "resources.deviceClassMappings":
+        gap = gap._replace(effect=Effect.NO_DEVICE_QUOTA)
+    found = unsupported(document.place(path), gap)
+    loaded.findings.append(replace(found, sort=sort))
 
 
 def _add_scheduler(loaded: Loaded, document: Document) -> None:
@@ -186,8 +179,8 @@ def _name_settings(loaded: Loaded, document: Document, texts: dict[str, Any]) ->
         return
     for name in texts:
         if str(name).startswith(("admissionController.", "service.")):
-            said = Kept.SETTINGS.said(name=str(name))
-            leave_out(loaded, document, Gap(f"data.{name}", said, Effect.DEFAULTS))
+            gap = Kept.SETTINGS.at(f"data.{name}", name=str(name))
+            leave_out(loaded, document, gap)
 
 
 def _inner(document: Document, name: str, text: str) -> list[Document]:

@@ -9,7 +9,6 @@ from typing import Any
 from scheduler.input.manifests import kinds
 from scheduler.input.manifests import queues_yaml as yunikorn
 from scheduler.input.manifests.documents import Document, is_patch
-from scheduler.input.manifests.effects import Effect
 from scheduler.input.manifests.generator import is_generator
 from scheduler.input.manifests.loading.loaded import Finding, Loaded
 from scheduler.input.manifests.loading.pasted import (
@@ -22,6 +21,7 @@ from scheduler.model.errors import ManifestError, SourceLocation
 from scheduler.model.problems import Form, Problem, Wanted
 from scheduler.model.problems.library import NotYaml, plain_word
 from scheduler.model.sentence import Sentence
+from scheduler.words.effects import Effect
 from scheduler.words.findings import Aside, Kept
 
 #: The code of why a document is left aside -> what that changes.

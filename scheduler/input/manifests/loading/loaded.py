@@ -9,7 +9,6 @@ from typing import Any, Literal
 from scheduler.input.manifests.documents import (
     Document,
 )
-from scheduler.input.manifests.effects import Effect, Gap
 from scheduler.input.manifests.loading.rendered import RenderedFiles
 from scheduler.model.errors import (
     ManifestError,
@@ -20,6 +19,7 @@ from scheduler.model.objects import Key, Object
 from scheduler.model.problems import Wanted, expected
 from scheduler.model.sentence import Sentence
 from scheduler.model.texts.values import DEFAULT_LIMITS, Limits
+from scheduler.words.effects import Effect, Gap
 
 Level = Literal["error", "unsupported", "warning"]
 

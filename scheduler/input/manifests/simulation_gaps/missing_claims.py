@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from scheduler.input.manifests.documents import Document
-from scheduler.input.manifests.effects import Effect
 from scheduler.input.manifests.loading.loaded import Finding
 from scheduler.input.manifests.simulation_gaps.unfollowed import pod_specs
 from scheduler.model.objects import Key, cluster_of, plain, qualified
 from scheduler.model.storage.claims import CLAIM, STORAGE_CLASS, VOLUME
+from scheduler.words.effects import Effect
 from scheduler.words.findings import Missing
 
 Manifest = Mapping[str, Any]

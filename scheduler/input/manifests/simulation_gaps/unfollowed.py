@@ -8,35 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from scheduler.input.manifests.effects import Effect, Gap
-from scheduler.input.manifests.simulation_gaps.devices import unread_devices
 from scheduler.model.annotations import FAILS_AFTER
-from scheduler.words.gaps import Unfollowed
+from scheduler.model.devices.claims import read_rule
+from scheduler.words.effects import Gap, NotSimulated
+from scheduler.words.gaps import Devices, Unfollowed
 
 Manifest = Mapping[str, Any]
 Fields = Iterator[Gap]
 
-_OF_DEVICES = (
-    "ResourceClaim",
-    "ResourceClaimTemplate",
-    "DeviceClass",
-    "ResourceSlice",
-)
 _DYNAMIC = "spark.dynamicAllocation.enabled"
 _EXCLUSIVE = "alpha.jobset.sigs.k8s.io/exclusive-topology"
-_CLAIMS = (
-    Unfollowed.CLAIMS.said(),
-    Effect.BOUND_WITHOUT_VOLUME,
-)
-_KEPT = Unfollowed.KEPT.said(), Effect.VOLUMES_STAY
-_DEADLINE = (
-    Unfollowed.DEADLINE.said(),
-    Effect.DEADLINE,
-)
-_OWN_DISK = (
-    Unfollowed.OWN_DISK.said(),
-    Effect.OTHER_DISK,
-)
 _DISKS = (
     "awsElasticBlockStore",
     "azureDisk",
@@ -46,18 +27,46 @@ _DISKS = (
     "rbd",
     "vsphereVolume",
 )
-_TOGETHER = Unfollowed.TOGETHER.said(), Effect.EARLY_STEPS
-_AUTOSCALER = (
-    Unfollowed.AUTOSCALER.said(),
-    Effect.SAME_SIZE,
-)
+#: Fields that are not followed once they are given: of a kind, by their path.
+FIELDS: Mapping[str, Mapping[str, NotSimulated]] = {
+    "Job": {"spec.successPolicy": Unfollowed.ALL_COMPLETIONS},
+    "LeaderWorkerSet": {
+        "spec.leaderWorkerTemplate.volumeClaimTemplates": Unfollowed.CLAIMS
+    },
+    "PyTorchJob": {"spec.elasticPolicy": Unfollowed.ELASTIC},
+    "RayCluster": {"spec.enableInTreeAutoscaling": Unfollowed.AUTOSCALER},
+    "RayJob": {"spec.rayClusterSpec.enableInTreeAutoscaling": Unfollowed.AUTOSCALER},
+    "RayService": {
+        "spec.rayClusterConfig.enableInTreeAutoscaling": Unfollowed.AUTOSCALER
+    },
+    "SparkApplication": {
+        "spec.batchScheduler": Unfollowed.SCHEDULER,
+        "spec.dynamicAllocation.enabled": Unfollowed.EXECUTORS,
+    },
+    "TrainJob": {
+        "spec.podTemplateOverrides": Unfollowed.OVERRIDES,
+        "spec.podSpecOverrides": Unfollowed.OVERRIDES,
+        "spec.runtimePatches": Unfollowed.OVERRIDES,
+    },
+}
+
+
+def given_fields(manifest: Manifest, fields: Mapping[str, NotSimulated]) -> Fields:
+    """Yield a gap for each of the paths at which an object has something."""
+    for path, words in fields.items():
+        value: Any = manifest
+        for name in path.split("."):
+            value = _object(value).get(name)
+        if value:
+            yield words.at(path)
 
 
 def unfollowed(manifest: Manifest) -> Fields:
     """Yield the settings that are not followed, and what happens instead."""
     kind = str(manifest.get("kind"))
-    find = _BY_KIND.get(kind)
-    found = [*find(manifest)] if find is not None else []
+    found = [*given_fields(manifest, FIELDS.get(kind, {}))]
+    if kind in _BY_KIND:
+        found += _BY_KIND[kind](manifest)
     for path, pod in pod_specs(manifest):
         found += _pod(path, pod)
     for gap in found:
@@ -87,92 +96,81 @@ def _pods(value: Any, path: str) -> Iterator[tuple[str, Manifest]]:
 
 def _pod(path: str, pod: Manifest) -> Fields:
     if pod.get("activeDeadlineSeconds") is not None:
-        yield Gap(f"{path}.activeDeadlineSeconds", *_DEADLINE)
+        yield Unfollowed.DEADLINE.at(f"{path}.activeDeadlineSeconds")
     volumes = pod.get("volumes")
     for index, volume in enumerate(volumes if isinstance(volumes, list) else ()):
         for name in _DISKS:
             if name in _object(volume):
-                yield Gap(f"{path}.volumes[{index}].{name}", *_OWN_DISK)
-
-
-def _job(manifest: Manifest) -> Fields:
-    spec = _object(manifest.get("spec"))
-    if spec.get("successPolicy"):
-        note = Unfollowed.ALL_COMPLETIONS.said()
-        yield Gap("spec.successPolicy", note, Effect.LONGER_QUOTA)
+                yield Unfollowed.OWN_DISK.at(f"{path}.volumes[{index}].{name}")
 
 
 def _job_set(manifest: Manifest) -> Fields:
     spec = _object(manifest.get("spec"))
     annotations = _object(_object(manifest.get("metadata")).get("annotations"))
     if _EXCLUSIVE in annotations:
-        note = Unfollowed.SHARED_DOMAIN.said()
-        yield Gap(f"metadata.annotations.{_EXCLUSIVE}", note, Effect.SHARED_DOMAIN)
+        yield Unfollowed.SHARED_DOMAIN.at(f"metadata.annotations.{_EXCLUSIVE}")
     if _object(spec.get("startupPolicy")).get("startupPolicyOrder") == "InOrder":
-        yield Gap("spec.startupPolicy", *_TOGETHER)
+        yield Unfollowed.TOGETHER.at("spec.startupPolicy")
     for index, one in enumerate(spec.get("replicatedJobs") or ()):
         if _object(one).get("dependsOn"):
-            yield Gap(f"spec.replicatedJobs[{index}].dependsOn", *_TOGETHER)
+            yield Unfollowed.TOGETHER.at(f"spec.replicatedJobs[{index}].dependsOn")
     if _object(spec.get("successPolicy")).get("operator") == "Any":
-        note = Unfollowed.ALL_JOBS.said()
-        yield Gap("spec.successPolicy", note, Effect.LONGER_QUOTA)
+        yield Unfollowed.ALL_JOBS.at("spec.successPolicy")
     may_fail = FAILS_AFTER in annotations or any(
         "activeDeadlineSeconds"
         in _object(_object(_object(one).get("template")).get("spec"))
         for one in spec.get("replicatedJobs") or ()
     )
     if _object(spec.get("failurePolicy")).get("maxRestarts") and may_fail:
-        note = Unfollowed.NO_RESTARTS.said()
-        yield Gap("spec.failurePolicy", note, Effect.LONGER_QUOTA)
-
-
-def _ray(*path: str) -> Callable[[Manifest], Fields]:
-    def find(manifest: Manifest) -> Fields:
-        cluster = manifest
-        for name in path:
-            cluster = _object(cluster.get(name))
-        if cluster.get("enableInTreeAutoscaling") is True:
-            yield Gap(".".join((*path, "enableInTreeAutoscaling")), *_AUTOSCALER)
-
-    return find
+        yield Unfollowed.NO_RESTARTS.at("spec.failurePolicy")
 
 
 def _stateful_set(manifest: Manifest) -> Fields:
     name = "persistentVolumeClaimRetentionPolicy"
     if "Delete" in _object(_object(manifest.get("spec")).get(name)).values():
-        yield Gap(f"spec.{name}", *_KEPT)
-
-
-def _leader_worker_set(manifest: Manifest) -> Fields:
-    template = _object(_object(manifest.get("spec")).get("leaderWorkerTemplate"))
-    if template.get("volumeClaimTemplates"):
-        yield Gap("spec.leaderWorkerTemplate.volumeClaimTemplates", *_CLAIMS)
+        yield Unfollowed.KEPT.at(f"spec.{name}")
 
 
 def _spark(manifest: Manifest) -> Fields:
-    spec = _object(manifest.get("spec"))
-    if spec.get("batchScheduler"):
-        note = Unfollowed.SCHEDULER.said()
-        yield Gap("spec.batchScheduler", note, Effect.OTHER_SCHEDULER)
-    note = Unfollowed.EXECUTORS.said()
-    if _object(spec.get("dynamicAllocation")).get("enabled") is True:
-        yield Gap("spec.dynamicAllocation", note, Effect.SAME_SIZE)
-    if str(_object(spec.get("sparkConf")).get(_DYNAMIC)).lower() == "true":
-        yield Gap(f"spec.sparkConf.{_DYNAMIC}", note, Effect.SAME_SIZE)
+    settings = _object(_object(manifest.get("spec")).get("sparkConf"))
+    if str(settings.get(_DYNAMIC)).lower() == "true":
+        yield Unfollowed.EXECUTORS.at(f"spec.sparkConf.{_DYNAMIC}")
 
 
-def _pytorch(manifest: Manifest) -> Fields:
-    if _object(manifest.get("spec")).get("elasticPolicy"):
-        note = Unfollowed.ELASTIC.said()
-        yield Gap("spec.elasticPolicy", note, Effect.SAME_SIZE)
+def _devices(manifest: Manifest) -> Fields:
+    """Yield what a claim, template, class or slice says in vain.
+
+    Source: docs/semantics/kube-scheduler.md#devices.
+    """
+    yield from _below(manifest.get("spec"), "spec")
 
 
-def _train_job(manifest: Manifest) -> Fields:
-    spec = _object(manifest.get("spec"))
-    for name in ("podTemplateOverrides", "podSpecOverrides", "runtimePatches"):
-        if spec.get(name):
-            note = Unfollowed.OVERRIDES.said()
-            yield Gap(f"spec.{name}", note, Effect.NO_OVERRIDES)
+def _below(value: Any, path: str) -> Fields:
+    if isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _below(item, f"{path}[{index}]")
+    if not isinstance(value, Mapping):
+        return
+    for name, inner in value.items():
+        at = f"{path}.{name}"
+        if name == "expression" and isinstance(inner, str) and read_rule(inner) is None:
+            yield Devices.EXPRESSION.at(at)
+        if name in _OF_DEVICES and inner:
+            yield _OF_DEVICES[name].at(at)
+        if name == "capacity" and isinstance(inner, Mapping) and "requests" in inner:
+            yield Devices.SHARE.at(at)
+        yield from _below(inner, at)
+
+
+#: Fields of claims, classes and slices of devices, at any depth.
+_OF_DEVICES: Mapping[str, NotSimulated] = {
+    "firstAvailable": Devices.FIRST,
+    "adminAccess": Devices.ADMIN,
+    "distinctAttribute": Devices.DISTINCT,
+    "consumesCounters": Devices.COUNTERS,
+    "taints": Devices.TAINTS,
+    "extendedResourceName": Devices.EXTENDED,
+}
 
 
 def _object(given: Any) -> Manifest:
@@ -180,22 +178,19 @@ def _object(given: Any) -> Manifest:
 
 
 _BY_KIND: Mapping[str, Callable[[Manifest], Fields]] = {
-    "Job": _job,
     "JobSet": _job_set,
-    "RayCluster": _ray("spec"),
-    "RayJob": _ray("spec", "rayClusterSpec"),
-    "RayService": _ray("spec", "rayClusterConfig"),
     "SparkApplication": _spark,
-    "PyTorchJob": _pytorch,
     "StatefulSet": _stateful_set,
-    "LeaderWorkerSet": _leader_worker_set,
-    **dict.fromkeys(_OF_DEVICES, unread_devices),
-    "TrainJob": _train_job,
+    "ResourceClaim": _devices,
+    "ResourceClaimTemplate": _devices,
+    "DeviceClass": _devices,
+    "ResourceSlice": _devices,
 }
 #: A Workload's podSets are those of its job, which says it.
 _WITH_PODS = frozenset(
     {
         *_BY_KIND,
+        *FIELDS,
         *("Pod", "CronJob", "ReplicaSet", "DaemonSet", "Deployment", "StatefulSet"),
         *("LeaderWorkerSet", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob", "MPIJob"),
         *("ClusterTrainingRuntime", "TrainingRuntime", "AppWrapper"),

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from scheduler.input.manifests.documents import Document
-from scheduler.input.manifests.effects import Effect, Gap
 from scheduler.input.manifests.loading.loaded import Finding, Loaded, unsupported
+from scheduler.input.manifests.simulation_gaps.unfollowed import given_fields
 from scheduler.input.manifests.workloads import MIN_PARALLELISM
 from scheduler.model.admission_check import MULTI_KUEUE
 from scheduler.model.annotations import PRIORITY_BOOST
@@ -20,7 +20,7 @@ from scheduler.model.kueue.slices import ELASTIC_JOB, ELASTIC_KINDS
 from scheduler.model.objects import Key, cluster_of
 from scheduler.model.quota import MOST_FLAVORS, refusal
 from scheduler.model.releases.release import NO_RELEASE, Release
-from scheduler.model.sentence import Sentence
+from scheduler.words.effects import Gap, NotSimulated
 from scheduler.words.gaps import Gated, Unsimulated
 
 # ------------------------------------------------------------------------
@@ -29,8 +29,12 @@ from scheduler.words.gaps import Gated, Unsimulated
 
 Manifest = Mapping[str, Any]
 
-_FIELDS: dict[str, dict[str, Sentence]] = {
-    "NodePool": {"replicas": Unsimulated.FIXED_POOL.said()},
+#: Fields of a NodePool of Karpenter that are not followed once they are given.
+_NODE_POOL: Mapping[str, NotSimulated] = {
+    "spec.template.spec.startupTaints": Unsimulated.STARTUP_TAINTS,
+    "spec.template.spec.terminationGracePeriod": Unsimulated.AT_ONCE,
+    "spec.template.spec.kubelet": Unsimulated.KUBELET,
+    "spec.replicas": Unsimulated.FIXED_POOL,
 }
 
 
@@ -45,36 +49,18 @@ def unsimulated(manifest: Manifest) -> Iterator[Gap]:
     if not str(manifest.get("apiVersion")).startswith("karpenter.sh/"):
         return  # another project's NodePool
     if manifest.get("kind") == "NodePool":
-        yield from _of_node_pool(spec)
-    for name, note in _FIELDS.get(str(manifest.get("kind")), {}).items():
-        if spec.get(name):
-            yield Gap(f"spec.{name}", note)
-
-
-_TEMPLATE = {
-    "startupTaints": Unsimulated.STARTUP_TAINTS.said(),
-    "terminationGracePeriod": Unsimulated.AT_ONCE.said(),
-    "kubelet": Unsimulated.KUBELET.said(),
-}
+        yield from _of_disruption(spec)
+        yield from given_fields(manifest, _NODE_POOL)
 
 
 _DISRUPTED = "karpenter.sh/disrupted"
-_ONE_BY_ONE = (
-    Unsimulated.ONE_BY_ONE.said(),
-    Effect.MORE_NODES,
-)
-_NO_DRIFT = (
-    Unsimulated.NO_DRIFT.said(),
-    Effect.OLDER_NODES,
-)
 
 
 def _of_node(spec: Mapping[str, Any]) -> Iterator[Gap]:
     """Yield the mark of a node that Karpenter was about to take."""
     for index, taint in enumerate(spec.get("taints") or ()):
         if taint.get("key") == _DISRUPTED:
-            note = Unsimulated.DISRUPTED.said(taint=_DISRUPTED)
-            yield Gap(f"spec.taints[{index}]", note, Effect.KEPT_OFF)
+            yield Unsimulated.DISRUPTED.at(f"spec.taints[{index}]", taint=_DISRUPTED)
 
 
 def _of_disruption(spec: Mapping[str, Any]) -> Iterator[Gap]:
@@ -84,24 +70,13 @@ def _of_disruption(spec: Mapping[str, Any]) -> Iterator[Gap]:
     """
     given = spec.get("disruption") or {}
     if given.get("consolidationPolicy") == "WhenEmptyOrUnderutilized":
-        yield Gap("spec.disruption.consolidationPolicy", *_ONE_BY_ONE)
+        yield Unsimulated.ONE_BY_ONE.at("spec.disruption.consolidationPolicy")
     for index, budget in enumerate(given.get("budgets") or ()):
         if "Drifted" in (budget.get("reasons") or ()):
-            yield Gap(f"spec.disruption.budgets[{index}].reasons", *_NO_DRIFT)
+            yield Unsimulated.NO_DRIFT.at(f"spec.disruption.budgets[{index}].reasons")
 
 
-def _of_node_pool(spec: Mapping[str, Any]) -> Iterator[Gap]:
-    """Yield what of a NodePool is not obeyed."""
-    yield from _of_disruption(spec)
-    inner = (spec.get("template") or {}).get("spec") or {}
-    for name, note in _TEMPLATE.items():
-        if inner.get(name):
-            yield Gap(f"spec.template.spec.{name}", note)
-
-
-_KUEUE = "kueue.x-k8s.io/"
-_LABEL = Unsimulated.LABEL.said()
-_ANNOTATIONS = {f"{_KUEUE}queue-name": (_LABEL, Effect.NO_QUEUE)}
+_QUEUE_NAME = "kueue.x-k8s.io/queue-name"
 
 
 def _annotations(manifest: Manifest) -> Iterator[Gap]:
@@ -109,28 +84,27 @@ def _annotations(manifest: Manifest) -> Iterator[Gap]:
     metadata = manifest.get("metadata")
     given = metadata.get("annotations") if isinstance(metadata, Mapping) else None
     annotations: Mapping[str, str] = given or {}
-    for name in annotations:
-        if name in _ANNOTATIONS:
-            yield Gap(f"metadata.annotations.{name}", *_ANNOTATIONS[name])
+    if _QUEUE_NAME in annotations:
+        yield Unsimulated.LABEL.at(f"metadata.annotations.{_QUEUE_NAME}")
     if annotations.get(ELASTIC_JOB) == "true" and (
-        note := _keeps_its_size(manifest, annotations)
+        words := _keeps_its_size(manifest, annotations)
     ):
-        yield Gap(f"metadata.annotations.{ELASTIC_JOB}", note, Effect.ADMITTED_SIZE)
+        yield words.at(f"metadata.annotations.{ELASTIC_JOB}")
 
 
 def _keeps_its_size(
     manifest: Manifest, annotations: Mapping[str, str]
-) -> Sentence | None:
+) -> NotSimulated | None:
     """Return why an elastic job is not scaled, if so.
 
     Source: docs/semantics/kueue-elastic-jobs.md#which-jobs.
     """
     if manifest.get("kind") not in (*ELASTIC_KINDS, "Workload"):
-        return Unsimulated.ELASTIC_KIND.said()
+        return Unsimulated.ELASTIC_KIND
     if MIN_PARALLELISM in annotations:
-        return Unsimulated.ELASTIC_FEWER.said()
+        return Unsimulated.ELASTIC_FEWER
     if "kueue.x-k8s.io/podset-" in str(manifest.get("spec")):
-        return Unsimulated.ELASTIC_TOPOLOGY.said()
+        return Unsimulated.ELASTIC_TOPOLOGY
     return None
 
 
@@ -139,38 +113,15 @@ def _keeps_its_size(
 
 
 _POLICY = "concurrentAdmissionPolicy"
-_GATES = (
-    Gated.GATES.said(),
-    Effect.NO_GATES,
-)
-_BOOST = (
-    Gated.BOOST.said(),
-    Effect.SAME_PRIORITY,
-)
-_ELASTIC = (
-    Gated.ELASTIC.said(),
-    Effect.ADMITTED_SIZE,
-)
-_CONCURRENT = (
-    Gated.CONCURRENT.said(),
-    Effect.ONE_FLAVOR,
-)
-_REFUSED = (
-    Gated.REFUSED.said(most=MOST_FLAVORS),
-    Effect.ONE_FLAVOR,
-)
-_NOTES = frozenset(
-    note.text for note, _ in (_GATES, _BOOST, _ELASTIC, _CONCURRENT, _REFUSED)
-)
 
 
 def gated(manifest: Mapping[str, Any], gates: FeatureGates) -> Iterator[Gap]:
     """Yield the settings that a gate switches off, with the gate."""
     annotations = (manifest.get("metadata") or {}).get("annotations") or {}
     if PRIORITY_BOOST in annotations and not gates.priority_boost:
-        yield Gap(f"metadata.annotations.{PRIORITY_BOOST}", *_BOOST)
+        yield Gated.BOOST.at(f"metadata.annotations.{PRIORITY_BOOST}")
     if annotations.get(ELASTIC_JOB) == "true" and not gates.elastic_jobs:
-        yield Gap(f"metadata.annotations.{ELASTIC_JOB}", *_ELASTIC)
+        yield Gated.ELASTIC.at(f"metadata.annotations.{ELASTIC_JOB}")
     spec = manifest.get("spec")
     if not isinstance(spec, Mapping):
         return
@@ -179,15 +130,15 @@ def gated(manifest: Mapping[str, Any], gates: FeatureGates) -> Iterator[Gap]:
     if gates.preemption_gates or gates.concurrent_admission:
         return
     if manifest.get("kind") == "Workload" and spec.get("preemptionGates"):
-        yield Gap("spec.preemptionGates", *_GATES)
+        yield Gated.GATES.at("spec.preemptionGates")
 
 
 def _concurrent(spec: Mapping[str, Any], gates: FeatureGates) -> Iterator[Gap]:
     """Yield why a policy of concurrent admission decides nothing, if so."""
     if not gates.concurrent_admission:
-        yield Gap(f"spec.{_POLICY}", *_CONCURRENT)
+        yield Gated.CONCURRENT.at(f"spec.{_POLICY}")
     elif refusal(spec):
-        yield Gap(f"spec.{_POLICY}", *_REFUSED)
+        yield Gated.REFUSED.at(f"spec.{_POLICY}", most=MOST_FLAVORS)
 
 
 def find_gated(
@@ -206,7 +157,8 @@ def find_gated(
         **(loaded.policy.get("kueue", {}).get("featureGates") or {}),
     }
     gates = read_feature_gates(given, decides_as.of("kueue"))
-    others = [found for found in loaded.findings if found.problem not in _NOTES]
+    codes = frozenset(Gated)
+    others = [one for one in loaded.findings if one.said.code not in codes]
     loaded.findings = others
     for obj in loaded.objects:
         document = loaded.places.get(obj.key)
@@ -234,8 +186,8 @@ def elastic_elsewhere(
         queue = (metadata.get("labels") or {}).get(QUEUE)
         if queue and not cluster_of(key) and _dispatched(key, queue, manifests):
             place = document.place(f"metadata.annotations.{ELASTIC_JOB}")
-            said = Unsimulated.ELASTIC_ELSEWHERE.said()
-            yield Finding("unsupported", place, said, effect=Effect.STARTS_ANEW)
+            said = Unsimulated.ELASTIC_ELSEWHERE
+            yield Finding("unsupported", place, said.said(), effect=said.effect)
 
 
 def _dispatched(key: Key, queue: str, manifests: Mapping[Key, Manifest]) -> bool:

@@ -18,12 +18,12 @@ from scheduler.engine.kueue.workload.info import LocalQueue, WorkloadInfo
 from scheduler.engine.kueue.workload.status_records import Condition
 from scheduler.engine.tick import simulate
 from scheduler.engine.world import World
-from scheduler.input.manifests.effects import Effect
 from scheduler.input.manifests.simulation_gaps.unsimulated import gated
 from scheduler.model.decisions import Decision
 from scheduler.model.kueue.feature_gates import FeatureGates
 from scheduler.model.kueue.preemption_gates import OPEN, GateState
 from scheduler.model.objects import Key, Object
+from scheduler.words.effects import Effect
 from tests.builders import flavor, job, local_queue, workload_priority, world_of
 from tests.invariants import violations
 

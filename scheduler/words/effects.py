@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
-from scheduler.model.sentence import Coded, Sentence
+from scheduler.model.sentence import Coded, Hole, Sentence, Words
 
 
 class Effect(Coded):
@@ -134,3 +134,19 @@ class Gap(NamedTuple):
     field: str
     problem: Sentence
     effect: Effect = Effect.NONE
+
+
+class NotSimulated(Words):
+    """Sentences on what is given and not simulated, each with what that changes."""
+
+    effect: Effect
+
+    def __new__(cls, code: str, english: str, effect: Effect = Effect.NONE) -> Self:
+        """Make one of its code, its English words and its effect."""
+        made = str.__new__(cls, code)
+        made._value_, made.english, made.effect = code, english, effect
+        return made
+
+    def at(self, field: str, **holes: Hole) -> Gap:
+        """Return the gap that a field opens; `holes` are those of the sentence."""
+        return Gap(field, self.said(**holes), self.effect)
