@@ -24,7 +24,6 @@ from msgspec import UNSET
 
 from api.cluster import rollouts
 from api.cluster.role_hash import ROLE
-from api.cluster.rollouts import template_hash
 from sandbox.models import Sandbox, table_of
 from sandbox.world.worlds import policy_of
 from scheduler.engine.lifetime.admission import POD_SET
@@ -36,6 +35,7 @@ from scheduler.model.annotations import ARRIVAL
 from scheduler.model.jobs import QUEUE, pods_at_once, workload_name, workload_of
 from scheduler.model.kueue.configuration import read_configuration
 from scheduler.model.objects import Key
+from scheduler.model.pod import template_hash
 from scheduler.model.policy import Policy, read_policy
 from scheduler.model.reasons import condition, is_true
 
@@ -311,7 +311,11 @@ def shown(document: Document, owners: Owners) -> Document:
     name = metadata["name"]
     # A pod of an elastic job keeps its name when another slice takes it over.
     taken = owner["kind"] == "Workload" and POD_SET in (metadata.get("labels") or {})
-    is_named = taken or name.startswith(f"{owner['name']}-")
+    # A rolling Deployment hands its pods to the ReplicaSet of their template.
+    maker = owner["name"]
+    if owner["kind"] == "ReplicaSet" and not name.startswith(f"{maker}-"):
+        maker = maker.rpartition("-")[0]
+    is_named = taken or name.startswith(f"{maker}-")
     if not is_named or not _MADE.search(name):
         return document
     make = _PODS.get(owner["kind"])

@@ -408,6 +408,7 @@ def _arrived(event: Event, key: Key, jobs: Jobs, _: Past) -> Iterator[Told]:
     if job.kind == "StatefulSet":  # its pods own the Workload, too
         added = "Added 1 owner reference(s)"
         yield Told(key, "OwnerReferencesAdded", added, "pod-kueue-controller")
+        yield _numbered(job, "0")
     if job.kind == "Job":
         yield Told(job, "Suspended", "Job suspended", _JOBS)
 
@@ -503,6 +504,8 @@ def _stopped_job(key: Key, said: str, jobs: Jobs, past: Past) -> Iterator[Told]:
         return
     for each in _started_of(job, key, jobs):
         yield Told(each, "Stopped", said, _queues_of(each), newer=each.kind == "Pod")
+    if job.kind == "StatefulSet":  # its first pod is made anew, and waits for quota
+        yield _numbered(job, "0")
     if job.kind == "Job":
         yield Told(job, "Suspended", "Job suspended", _JOBS)
         for pod in past.pods:
@@ -594,12 +597,20 @@ def _bound(event: Event, key: Key, jobs: Jobs, _: Past) -> Iterator[Told]:
     yield Told(key, "Scheduled", said, _SCHEDULER, newer=True)
     owner = jobs.get((key.namespace, f"Pod/{key.name}"))
     if owner is not None and owner.kind in _MAKERS and owner.kind != "ReplicaSet":
-        said = f"Created pod: {key.name}"
-        if owner.kind == "StatefulSet":
-            number = key.name.rpartition("-")[2]
-            place = f"Pod {owner.name}-{number} in StatefulSet {owner.name}"
-            said = f"Create {place} successful"
-        yield Told(owner, "SuccessfulCreate", said, _MAKERS[owner.kind])
+        if owner.kind != "StatefulSet":
+            said = f"Created pod: {key.name}"
+            yield Told(owner, "SuccessfulCreate", said, _MAKERS[owner.kind])
+        elif (number := key.name.rpartition("-")[2]) != "0" or owner not in {
+            job for (_, name), job in jobs.items() if not name.startswith("Pod/")
+        }:  # the first of a set with a Workload was made before it had a node
+            yield _numbered(owner, number)
+
+
+def _numbered(owner: Key, number: str) -> Told:
+    """Return what is told of the pod of a StatefulSet that was made."""
+    place = f"Pod {owner.name}-{number} in StatefulSet {owner.name}"
+    said = f"Create {place} successful"
+    return Told(owner, "SuccessfulCreate", said, _MAKERS[owner.kind])
 
 
 def _failed(event: Event, key: Key, _: Jobs, __: Past) -> Iterator[Told]:

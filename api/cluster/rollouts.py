@@ -11,28 +11,18 @@ Source: <https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#r
 from __future__ import annotations
 
 import copy
-import hashlib
 import uuid
 from collections.abc import Iterator
 from typing import Any
 
-import msgspec
-
 from api.cluster.presenting import fill_pod_spec
+from scheduler.model.pod import template_hash
 
 Document = dict[str, Any]
 KEPT = "revisions"  # of the metadata: old ones first, the present one last
 KINDS = frozenset({"DaemonSet", "Deployment", "StatefulSet"})
 _USUAL_LIMIT = 10
-_DIGITS = "456789bcdf"  # of a pod template's hash
 _NOT_HANDED = frozenset({"kubectl.kubernetes.io/last-applied-configuration"})
-
-
-def template_hash(template: Any) -> str:
-    """Return the hash by which a Deployment tells its pod templates apart."""
-    text = msgspec.json.encode(template, order="deterministic")
-    number = int.from_bytes(hashlib.sha256(text).digest()[:4]) | 1 << 31
-    return "".join(_DIGITS[int(digit)] for digit in str(number))
 
 
 def after(before: Document | None, document: Document, at: str) -> list[Document]:

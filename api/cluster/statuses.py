@@ -20,11 +20,11 @@ from typing import Any
 
 from api.cluster.checks.replicated import selects
 from api.cluster.controlled import Known, Owners, owner_of, replica_set
-from api.cluster.rollouts import template_hash
 from sandbox.models import StoredObject, table_of
 from scheduler.model.amounts import parse, text_of
 from scheduler.model.annotations import READY_AFTER
 from scheduler.model.errors import SchedulerError
+from scheduler.model.pod import template_hash
 from scheduler.model.podset_template import pod_requests
 from scheduler.model.reasons import has_ended, is_true
 from scheduler.model.releases.release import COARSE

@@ -107,7 +107,7 @@ def _cluster_queue(
 
 def _is_going(row: Row) -> bool:
     """Return whether a ClusterQueue waits for its end."""
-    return bool(row["inactiveReason"] == "Terminating")
+    return bool(row["inactiveReason"].endswith("clusterQueue is terminating"))
 
 
 def _cell(out: Exposition, cell: dict[str, Any], own: dict[str, str]) -> None:

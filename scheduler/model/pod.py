@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
@@ -29,6 +30,7 @@ from scheduler.model.storage.claims import ClaimVolume, read_claim_volumes
 
 
 GUARANTEED, BURSTABLE, BEST_EFFORT = "Guaranteed", "Burstable", "BestEffort"
+_DIGITS = "456789bcdf"  # of a pod template's hash
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 
@@ -416,3 +418,10 @@ def _default(holder: dict[str, Any], **values: Any) -> None:
     for name, value in values.items():
         if holder.get(name) is None:
             holder[name] = value
+
+
+def template_hash(template: Any) -> str:
+    """Return the hash by which a Deployment tells its pod templates apart."""
+    text = msgspec.json.encode(template, order="deterministic")
+    number = int.from_bytes(hashlib.sha256(text).digest()[:4]) | 1 << 31
+    return "".join(_DIGITS[int(digit)] for digit in str(number))

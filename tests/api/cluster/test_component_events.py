@@ -101,6 +101,44 @@ def test_a_deployment_is_told_of_the_replica_set_that_it_scales(call, make):
     assert [one["reason"] for one in made] == ["SuccessfulCreate"] * 2
 
 
+def test_a_pod_keeps_its_name_while_its_deployment_rolls(call, make):
+    sandbox = web(call, make)
+    before = names_of(call, sandbox)
+    path = "/apis/apps/v1/namespaces/default/deployments/web"
+    nowhere = {"spec": {"nodeSelector": {"kubernetes.io/hostname": "none"}}}
+    call("patch", sandbox, path, {"spec": {"template": nowhere}})
+    actions.do_step(local_user(), sandbox.pk, ticks=3)
+    tick(sandbox, 3)
+    after = names_of(call, sandbox)
+    assert (before <= after, len(after)) == (True, 3)
+
+
+def names_of(call, sandbox) -> set[str]:
+    pods = call("get", sandbox, "/api/v1/pods").json()["items"]
+    return {one["metadata"]["name"] for one in pods}
+
+
+def test_a_stateful_set_that_waits_has_made_its_first_pod(call, make):
+    pods = {"metadata": {"labels": {"app": "db"}}, "spec": pod("x", cpu=2)["spec"]}
+    chosen = {"matchLabels": {"app": "db"}}
+    labels = {"kueue.x-k8s.io/queue-name": "main"}
+    db = {
+        "apiVersion": "apps/v1",
+        "kind": "StatefulSet",
+        "metadata": {"name": "db", "namespace": "default", "labels": labels},
+        "spec": {"replicas": 2, "selector": chosen, "template": pods},
+    }
+    queues = [
+        cluster_queue("team", cpu=1, flavor="f"),
+        local_queue("main", cluster_queue="team"),
+    ]
+    sandbox = make(node("n1", cpu=4), flavor("f"), *queues, db)
+    actions.do_step(local_user(), sandbox.pk, ticks=2)
+    tick(sandbox, 2)
+    (one,) = told(call, sandbox, "fieldSelector=reason=SuccessfulCreate")
+    assert one["message"] == "Create Pod db-0 in StatefulSet db successful"
+
+
 def test_an_event_keeps_its_name_whoever_asks(call, busy):
     tick(busy, 8)
     every = {one["metadata"]["name"] for one in told(call, busy)}

@@ -6,11 +6,8 @@ Source: docs/semantics/controllers.md.
 from __future__ import annotations
 
 import copy
-import hashlib
 from collections.abc import Mapping
 from typing import Any
-
-import msgspec
 
 from scheduler.engine.lifetime.admission import POD_SET, make_pod
 from scheduler.engine.lifetime.continuing import TaintEviction
@@ -24,7 +21,7 @@ from scheduler.model.jobs import PRIORITY_CLASS, QUEUE
 from scheduler.model.node import Node, read_node
 from scheduler.model.objects import Key, Object
 from scheduler.model.placement_needs import PlacementNeeds
-from scheduler.model.pod import default_pod_spec
+from scheduler.model.pod import default_pod_spec, template_hash
 from scheduler.model.reasons import has_ended, is_true
 from scheduler.model.selectors import tolerated
 
@@ -44,7 +41,7 @@ def replica_set_of(deployment: Object, replicas: int, *, managed: bool) -> Objec
     The pods of a `managed` one are admitted one by one.
     """
     template = _template(deployment, managed=managed)
-    number = _number_of(template)
+    number = template_hash(template)
     template["metadata"]["labels"][_HASH] = number
     key = Key(REPLICA_SET, deployment.key.namespace, f"{deployment.key.name}-{number}")
     selector = copy.deepcopy(deployment.spec.get("selector") or {})
@@ -74,12 +71,7 @@ def is_made_here(replica_set: Object) -> bool:
     labels = (template.get("metadata") or {}).get("labels") or {}
     number = labels.pop(_HASH, "")
     named = replica_set.key.name.rpartition("-")[2]
-    return bool(number) and number == named == _number_of(template)
-
-
-def _number_of(template: dict[str, Any]) -> str:
-    text = msgspec.json.encode(template, order="deterministic")
-    return hashlib.sha256(text).hexdigest()[:10]
+    return bool(number) and number == named == template_hash(template)
 
 
 def _template(deployment: Object, *, managed: bool) -> dict[str, Any]:
