@@ -13,6 +13,7 @@ from scheduler.engine.kube.binding.host import BindingCounts, BindingHost
 from scheduler.engine.kube.cache.cluster import ClusterCache, sum_violations
 from scheduler.engine.kube.extender.extenders import Extenders
 from scheduler.engine.kube.extender.ports import Port, latency_of, port_for
+from scheduler.engine.kube.framework.plugin import QueuedPodInfo
 from scheduler.engine.kube.object_handlers import KindHandlers
 from scheduler.engine.kube.scheduling.host import AssumedPod
 from scheduler.engine.kube.scheduling.scheduler import PluginTable, Scheduler, table
@@ -266,14 +267,16 @@ class Turns:
             return
         vain, bindings = 0, self._bindings()
         while True:
-            again, tried = self._turn()
+            most = MAX_MORE_ATTEMPTS if self.stalled else MAX_ATTEMPTS
+            again, tried = self._turn(most - vain)
             if not tried and not self._settle():
                 return
             vain += again
             if self._bindings() > bindings:
                 vain, bindings = 0, self._bindings()
                 self.stalled = False
-            if vain >= (MAX_MORE_ATTEMPTS if self.stalled else MAX_ATTEMPTS):
+                most = MAX_ATTEMPTS
+            if vain >= most:
                 if self._bind_due():
                     vain, bindings = 0, self._bindings()
                     continue
@@ -311,26 +314,44 @@ class Turns:
             GivenUp.STALLED.said(count=MAX_ATTEMPTS, at=self.context.now_ms)
         )
 
-    def _turn(self) -> tuple[int, int]:
+    def _turn(self, most: int) -> tuple[int, int]:
         """Let each scheduler try one pod, then write the bindings of the turn.
 
-        Returns how many were tried, of them how many again at this instant first.
+        A single one takes its turns in a row, as it binds when none is left to try: at
+        most until `most` were tried again. Returns how many were tried, of them how many
+        again at this instant first.
         """
+        if len(self.schedulers) == 1:
+            return self._turns_in_a_row(self.schedulers[0], most)
         again = tried = 0
         for scheduler in self._in_order():
-            counts = self.binding.counts[scheduler.name]
-            queued = scheduler.schedule_one()
+            queued = self._try_one(scheduler)
+            if queued is not None:
+                tried += 1
+                again += queued.tried_before_ms == self.context.now_ms
+        self._settle()
+        self._turns += tried > 0
+        return again, tried
+
+    def _turns_in_a_row(self, scheduler: Scheduler, most: int) -> tuple[int, int]:
+        again = tried = 0
+        while again < most:
+            queued = self._try_one(scheduler)
             if queued is None:
-                continue
+                break
             tried += 1
+            again += queued.tried_before_ms == self.context.now_ms
+        self._turns += tried
+        return again, tried
+
+    def _try_one(self, scheduler: Scheduler) -> QueuedPodInfo | None:
+        queued = scheduler.schedule_one()
+        if queued is not None:
+            counts = self.binding.counts[scheduler.name]
             counts.attempts += 1
             counts.retries += queued.attempts > 1
             self.binding.note_idle(scheduler, queued)
-            again += queued.tried_before_ms == self.context.now_ms
-        if len(self.schedulers) > 1:
-            self._settle()
-        self._turns += tried > 0
-        return again, tried
+        return queued
 
     def _settle(self) -> bool:
         """Let the binding cycles go on; return whether there are pods to try now."""

@@ -65,7 +65,7 @@ def queue_of(*pods: Pod, gate: Status = OK) -> SchedulingQueue:
         sort_key=lambda queued: (-queued.pod.priority,),
         moving=False,
         pre_enqueue=lambda _: gate,
-        helped=lambda pod, _event: asked.append(pod.key.name) or helped,
+        helped=lambda pod, _event, _among: asked.append(pod.key.name) or helped,
         may_help=lambda _event: helped,
     )
     for one in pods:

@@ -81,6 +81,11 @@ class Framework:
             point: [p for p in plugins if not p.for_claims]
             for point, plugins in points.items()
         }
+        self._particular = [
+            p
+            for p in self._without_claims["pre_filter"]
+            if p.scope == "cluster" and "pre_filter" in p.points
+        ]
         self._claim_filters = {p.name for p in points["pre_filter"] if p.for_claims}
         seen = {id(p): p for plugins in points.values() for p in plugins}
         self.plugins = {plugin.name: plugin for plugin in seen.values()}
@@ -124,6 +129,13 @@ class Framework:
         return OK
 
     # --- filter
+
+    def prepares_alike(self, pod: Pod) -> bool:
+        """Return whether PreFilter says the same of each pod of this shape and priority."""
+        shape = pod.shape
+        return not (shape.claims or shape.device_claims) and all(
+            plugin.prepares_alike(pod) for plugin in self._particular
+        )
 
     def pre_filter(self, state: CycleState, pod: Pod) -> PreFilterResult:
         """Run PreFilter. An Unschedulable lets the others run, then counts."""

@@ -259,6 +259,14 @@ class Plugin:
         """
         return False
 
+    def prepares_alike(self, pod: Pod) -> bool:
+        """Return whether PreFilter says the same of each pod of this shape and priority.
+
+        As long as no node and no pod on a node changes. One that looks at more than the
+        shape does not, unless it knows better.
+        """
+        return self.scope != "cluster" or "pre_filter" not in self.points
+
     def pre_filter(
         self, state: CycleState, pod: Pod
     ) -> tuple[Status, frozenset[str] | None]:

@@ -73,6 +73,8 @@ class Status:
 
 
 OK = Status()
+#: A rejection by those that its verdicts name.
+REJECTED = Status(Code.UNSCHEDULABLE)
 SKIP = Status(Code.SKIP)
 
 

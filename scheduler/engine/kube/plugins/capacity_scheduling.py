@@ -42,6 +42,10 @@ class CapacityScheduling(CountingPlugin, DefaultPreemption):
     name = NAME
     idle_points = ()
 
+    def prepares_alike(self, pod: Pod) -> bool:
+        """Return whether no namespace has a quota."""
+        return not self.handle.cluster.quotas
+
     def pre_filter(
         self, state: CycleState, pod: Pod
     ) -> tuple[Status, frozenset[str] | None]:

@@ -130,6 +130,10 @@ class Coscheduling(Plugin):
 
     # --- finding a node
 
+    def prepares_alike(self, pod: Pod) -> bool:
+        """Return whether the pod is of no group: time goes on for groups."""
+        return self.group(pod) is None
+
     def pre_filter(
         self, state: CycleState, pod: Pod
     ) -> tuple[Status, frozenset[str] | None]:

@@ -84,6 +84,10 @@ class InterPodAffinity(CountingPlugin):
 
     # --- filter
 
+    def prepares_alike(self, pod: Pod) -> bool:
+        """Return whether neither this pod nor any on a node has terms."""
+        return not (self.handle.cluster.with_terms or pod.shape.has_pod_terms)
+
     def pre_filter(
         self, state: CycleState, pod: Pod
     ) -> tuple[Status, frozenset[str] | None]:

@@ -105,6 +105,10 @@ class PodTopologySpread(CountingPlugin):
 
     # --- filter
 
+    def prepares_alike(self, pod: Pod) -> bool:
+        """Return whether no hard constraint concerns the pod, whatever its labels are."""
+        return not any(s.hard for s in pod.shape.spread or self._defaults)
+
     def pre_filter(
         self, state: CycleState, pod: Pod
     ) -> tuple[Status, frozenset[str] | None]:

@@ -40,7 +40,7 @@ class SchedulingQueue:
         sort_key: Callable[[QueuedPodInfo], tuple[Any, ...]],
         moving: bool,
         pre_enqueue: Callable[[Pod], Status],
-        helped: Callable[[Pod, Event], set[str]],
+        helped: Callable[[Pod, Event, Iterable[str] | None], set[str]],
         may_help: Callable[[Event], Iterable[str]],
     ) -> None:
         self.context = context
@@ -153,10 +153,11 @@ class SchedulingQueue:
         for name in self._may_help(event):
             found |= self._turned_back.get(name, {})
         for queued in sorted(found.values(), key=_seq):
-            if queued.pod.key != but:
-                self._requeue(queued, self._helped(queued.pod, event))
+            key = queued.pod.key
+            if key != but:
+                self._requeue(queued, self._helped(queued.pod, event, self._by[key]))
         for queued in self._in_flight.values():
-            helped = self._helped(queued.pod, event)
+            helped = self._helped(queued.pod, event, None)
             if not helped <= queued.woken:
                 queued.woken |= helped
                 self.context.journal.touch(queued.pod.key)
@@ -242,26 +243,28 @@ class SchedulingQueue:
         self.next_seq += 1
 
     def _leave(self, queued: QueuedPodInfo) -> None:
-        if queued.place == "active":
+        key, place = queued.pod.key, queued.place
+        if place == "active":
             self._active.drop(queued)
-        key = queued.pod.key
-        self._unschedulable.pop(key, None)
-        for name in self._by.pop(key, ()):
-            del self._turned_back[name][key]
-        self._in_flight.pop(key, None)
+        elif place == "flight":
+            self._in_flight.pop(key, None)
+        elif place in ("pool", "gated"):
+            self._unschedulable.pop(key, None)
+            for name in self._by.pop(key, ()):
+                del self._turned_back[name][key]
 
     def _set(self, queued: QueuedPodInfo, place: QueuePlace) -> None:
         self._leave(queued)
         queued.place = place
+        key = queued.pod.key
         if place == "flight":
-            self._in_flight[queued.pod.key] = queued
+            self._in_flight[key] = queued
         elif place in ("pool", "gated"):
-            key = queued.pod.key
             self._unschedulable[key] = queued
             self._by[key] = tuple(queued.rejectors | queued.waiting_on)
             for name in self._by[key]:
                 self._turned_back.setdefault(name, {})[key] = queued
-        self.context.journal.touch(queued.pod.key)
+        self.context.journal.touch(key)
 
     def _set_aside(self, queued: QueuedPodInfo, place: QueuePlace) -> None:
         self._set(queued, place)

@@ -44,6 +44,7 @@ class Failure(NamedTuple):
     skipped: frozenset[str]  # filters that did not concern the pod
     message: str
     rejectors: tuple[str, ...]
+    alike: bool  # PreFilter says what it said of this pod of each one of its shape
 
 
 @dataclass(slots=True)
@@ -98,17 +99,36 @@ class Evaluator:
 
     # --- failures of equal pods
 
+    def repeated(self, pod: Pod) -> Failure | None:
+        """Return what the pod's attempt comes to, where PreFilter need not be asked.
+
+        Else as `failure`.
+        """
+        failure = self._last_failure(pod)
+        if failure is None or not (
+            failure.alike
+            and failure.position == self.cluster.position
+            and failure.nodes_version == self.cluster.nodes_version
+            and failure.priority == pod.priority
+            and self.framework.prepares_alike(pod)
+        ):
+            return None
+        return failure
+
     def failure(self, state: CycleState, pod: Pod) -> Failure | None:
         """Return what the pod's attempt comes to, where an equal one just failed.
 
         Nothing changed on the nodes since. The caller knows that no pod is nominated and
         that nobody outside is asked.
         """
-        memo = self._memos.get((pod.shape.ordinal, pod.wanted_node))
-        failure = None if memo is None else memo.failure
+        failure = self._last_failure(pod)
         if failure is None or failure[:4] != self._seen(state, pod):
             return None
         return failure
+
+    def _last_failure(self, pod: Pod) -> Failure | None:
+        memo = self._memos.get((pod.shape.ordinal, pod.wanted_node))
+        return None if memo is None else memo.failure
 
     def note_failure(
         self, state: CycleState, pod: Pod, message: str, rejectors: tuple[str, ...]
@@ -116,7 +136,8 @@ class Evaluator:
         """Keep what an attempt came to, where each filter that was asked is kept too."""
         if all(plugin.name in state.skip_filter for plugin in self._live_filters):
             seen = self._seen(state, pod)
-            self.memo(pod).failure = Failure(*seen, message, rejectors)
+            alike = self.framework.prepares_alike(pod)
+            self.memo(pod).failure = Failure(*seen, message, rejectors, alike)
 
     def _seen(
         self, state: CycleState, pod: Pod

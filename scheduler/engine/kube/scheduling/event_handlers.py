@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from scheduler.engine.kube.cache.cluster import ClusterCache
@@ -18,6 +18,7 @@ from scheduler.engine.kube.framework.plugin import (
     POD_DELETED,
     Event,
     Handle,
+    Hint,
     Plugin,
     QueuedPodInfo,
 )
@@ -33,6 +34,15 @@ from scheduler.model.kube.configuration import BackoffSettings
 from scheduler.model.kube.profiles import Profile, plugin_class
 from scheduler.model.objects import Key
 from scheduler.model.pod import Pod
+
+#: plug-in -> its hint; None: always
+Hints = dict[str, Hint | None]
+_NO_HINTS: Hints = {}
+
+
+def _never(pod: Pod, event: Event) -> bool:
+    return False
+
 
 DELETED = "pod was deleted while it waited"
 DELETED_BINDING = "pod was deleted while it was being bound"
@@ -75,6 +85,7 @@ class EventHandlers:
         self.scan_start = 0
         self.next_order = 0
         self._hints = self._gather_hints()
+        self._helpers = self._gather_helpers()
         sort = next(iter(self.frameworks.values())).points["queue_sort"][0]
         self.sort = sort
         self.queue = SchedulingQueue(
@@ -100,14 +111,25 @@ class EventHandlers:
             evaluator, self.extenders, self.context
         )
 
-    def _gather_hints(self) -> dict[str, dict[str, list[tuple[str, Any]]]]:
-        """Return scheduler name -> event -> (plug-in, hint)."""
-        found: dict[str, dict[str, list[tuple[str, Any]]]] = {}
+    def _gather_hints(self) -> dict[str, dict[str, Hints]]:
+        """Return scheduler name -> event -> plug-in -> hint."""
+        found: dict[str, dict[str, Hints]] = {}
         for name, framework in self.frameworks.items():
             table = found.setdefault(name, {})
             for plugin in framework.plugins.values():
                 for event, hint in plugin.hints().items():
-                    table.setdefault(event, []).append((plugin.name, hint))
+                    table.setdefault(event, {})[plugin.name] = hint
+        return found
+
+    def _gather_helpers(self) -> dict[str, dict[str, None]]:
+        """Return event -> the plug-ins, of any profile, that it may help."""
+        found: dict[str, dict[str, None]] = {NODE_UNLOCKED: {}}
+        for table in self._hints.values():
+            for event, hints in table.items():
+                found.setdefault(event, {}).update(dict.fromkeys(hints))
+        for names in found.values():
+            names[PSEUDO_PLUGIN] = None
+        found[NODE_UNLOCKED][LOCK] = None
         return found
 
     def responsible(self, pod: Pod) -> bool:
@@ -117,23 +139,24 @@ class EventHandlers:
     def _pre_enqueue(self, pod: Pod) -> Status:
         return self.frameworks[pod.scheduler_name].pre_enqueue(pod)
 
-    def helped(self, pod: Pod, event: Event) -> set[str]:
-        """Return the plug-ins whose rejection of the pod the event may turn."""
-        table = self._hints[pod.scheduler_name].get(event.name, ())
-        names = {name for name, hint in table if hint is None or hint(pod, event)}
+    def helped(
+        self, pod: Pod, event: Event, among: Iterable[str] | None = None
+    ) -> set[str]:
+        """Return the plug-ins (`among` these) whose rejection the event may turn."""
+        table = self._hints[pod.scheduler_name].get(event.name, _NO_HINTS)
+        names = set()
+        for name in table if among is None else among:
+            hint = table.get(name, _never)
+            if hint is None or hint(pod, event):
+                names.add(name)
         names.add(PSEUDO_PLUGIN)
         if event.name == NODE_UNLOCKED:
             names.add(LOCK)
         return names
 
-    def may_help(self, event: Event) -> list[str]:
+    def may_help(self, event: Event) -> Iterable[str]:
         """Return all plug-ins, of any profile, whose rejections the event may turn."""
-        names = {
-            name: None
-            for table in self._hints.values()
-            for name, _ in table.get(event.name, ())
-        }
-        return [*names, PSEUDO_PLUGIN, *([LOCK] if event.name == NODE_UNLOCKED else [])]
+        return self._helpers.get(event.name, (PSEUDO_PLUGIN,))
 
     # --- what happens around it
 

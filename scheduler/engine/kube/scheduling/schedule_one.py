@@ -11,6 +11,7 @@ from scheduler.engine.kube.extender.extenders import Extenders
 from scheduler.engine.kube.framework.framework import PreFilterResult
 from scheduler.engine.kube.framework.status import (
     OK,
+    REJECTED,
     Code,
     CycleState,
     Status,
@@ -81,8 +82,7 @@ class NodeSearch:
         if before.names is None and self.fails_alike(pod, locked):
             failure = self.evaluator.failure(state, pod)
             if failure is not None:
-                status = Status(Code.UNSCHEDULABLE)
-                return SearchResult(status=status, failure=failure)
+                return SearchResult(status=REJECTED, failure=failure)
         try:
             return self._among(state, pod, before, attempt, start, locked)
         except ScoreError as problem:
@@ -255,7 +255,7 @@ class NodeSearch:
         verdicts = self.evaluator.verdicts(state, pod, before)
         for row, status in refused.items():
             verdicts.override(row, status)
-        return SearchResult(status=Status(Code.UNSCHEDULABLE), verdicts=verdicts)
+        return SearchResult(status=REJECTED, verdicts=verdicts)
 
 
 # ------------------------------------------------------------------------

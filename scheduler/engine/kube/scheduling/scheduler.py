@@ -15,7 +15,7 @@ from scheduler.engine.kube.framework.plugin import (
     Plugin,
     QueuedPodInfo,
 )
-from scheduler.engine.kube.framework.status import Code, CycleState, Status
+from scheduler.engine.kube.framework.status import REJECTED, Code, CycleState, Status
 from scheduler.engine.kube.scheduling.binding_cycles import BindingCycles
 from scheduler.engine.kube.scheduling.event_handlers import one_node
 from scheduler.engine.kube.scheduling.host import AssumedPod
@@ -38,18 +38,36 @@ class Scheduler(BindingCycles):
         queued = self._next_pod()
         if queued is None:
             return None
-        self._scheduling_cycle(queued)
+        if not self._repeats(queued):
+            self._scheduling_cycle(queued)
         self._end_deleted()
         self._activate()
         return queued
+
+    def _repeats(self, queued: QueuedPodInfo) -> bool:
+        """Count an attempt whose end is known instead of making it; return whether it is.
+
+        An equal pod failed and no node has changed since.
+        """
+        search = self.searches[queued.pod.scheduler_name]
+        if not search.fails_alike(queued.pod, self.host.locked_for(self)):
+            return False
+        failure = search.evaluator.repeated(queued.pod)
+        if failure is None:
+            return False
+        queued.rejectors.update(failure.rejectors)
+        self._handle_failure(queued, REJECTED, failure.message)
+        return True
 
     def _next_pod(self) -> QueuedPodInfo | None:
         """Return the pod to decide on now: answers of extenders take their time."""
         now = self.context.now_ms
         if self.asking is None:
             queued = self.queue.pop()
-            delay = self._extender_ms(queued.pod) if queued is not None else 0
-            if queued is None or not delay:
+            if queued is None or not self.extenders.extenders:
+                return queued
+            delay = self._extender_ms(queued.pod)
+            if not delay:
                 return queued
             self.asking = queued.pod.key, now + delay
         key, ends = self.asking
