@@ -72,16 +72,16 @@ class WhatIfs(View):
         """
         sandbox = self.sandbox(sandbox_id)
         given = self.read(WhatIfBeginSerializer)
-        found = whatifs.begin_and_answer(
+        row = whatifs.begin(
             sandbox,
             self.user(),
             given["at"],
-            answer_wait(request),
             changes=[_plain(change) for change in given["changes"]],
             horizon_ms=given["horizonMs"],
             seeds=given["seeds"],
             seen=given["revision"],
         )
+        found = whatifs.answered(row, wait_s=answer_wait(request), is_new=True)
         return _answer(sandbox_id, found)
 
 

@@ -31,7 +31,7 @@ from sandbox.page.rows.transport import KEY
 from sandbox.retention import retention
 from sandbox.twins.recordings import read_recording
 from sandbox.world import commits, history, leases, worlds
-from sandbox.world.commits import CommitRequest, commit
+from sandbox.world.commits import CommitRequest
 from sandbox.world.findings import causes_of
 from sandbox.world.operations import Begin, Transport
 from sandbox.world.worlds import LoadedSandbox
@@ -194,7 +194,8 @@ def begin(user: User, world: World, **columns: Any) -> Sandbox:
             edits=[line],
             whole=True,
         )
-        commit(held, sandbox, claim, work)
+        made = commits.make_revision(held, sandbox, work)
+        commits.write(held, sandbox, claim, [made])
         leases.release(claim)
     worlds.put(held)
     return sandbox

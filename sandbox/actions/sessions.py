@@ -63,10 +63,12 @@ class EditSession:
             ) from error
 
     def commit(self, request: CommitRequest) -> RevisionDiff:
-        """Commit the edit and send its diff to every page."""
+        """Commit the edit and send its diff to every page. Raises OvertakenError."""
         if isinstance(request.operation, Transport):
             return commits.commit_transport(self.sandbox, self.claim, request)
-        return commits.commit(self.loaded, self.sandbox, self.claim, request)
+        made = commits.make_revision(self.loaded, self.sandbox, request)
+        commits.write(self.loaded, self.sandbox, self.claim, [made])
+        return made.step
 
     def edit_event(
         self,

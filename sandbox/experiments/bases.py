@@ -13,7 +13,8 @@ from django.contrib.auth.models import User
 from sandbox.base import library
 from sandbox.base.errors import NotFoundError
 from sandbox.base.refusals import Absent
-from sandbox.models import Experiment, KeptWhatIf, Sandbox
+from sandbox.models import Experiment, Sandbox
+from sandbox.whatifs.asking import find
 from sandbox.whatifs.changes import operation_of
 from sandbox.world import history, operations, worlds
 from scheduler.analysis.experiments.bases import FileBase, RunBase, WorldBase
@@ -67,9 +68,7 @@ def _world(user: User, given: Base) -> bytes:
 
 def _changed_world(sandbox: Sandbox, number: int) -> bytes:
     """Return the world of a what-if at its tick, with its changes made."""
-    row = KeptWhatIf.objects.filter(sandbox=sandbox, pk=number).first()
-    if row is None:
-        raise NotFoundError(Absent.WHAT_IF.said(number=number, sandbox=sandbox.pk))
+    row = find(sandbox, number)
     world = history.world_at(sandbox, row.revision)
     operations.perform(world, operation_of(world, row.changes))
     return world.encode()

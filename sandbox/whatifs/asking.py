@@ -13,12 +13,13 @@ from sandbox.actions.sessions import refuse_stale
 from sandbox.answers import asking
 from sandbox.answers.work import document_of, raise_again
 from sandbox.base.errors import (
+    ConflictError,
     NotFoundError,
     NotYetError,
     SandboxError,
     TooManyError,
 )
-from sandbox.base.refusals import Absent
+from sandbox.base.refusals import Absent, Refused
 from sandbox.models import KeptWhatIf, Sandbox
 from sandbox.models.sandbox import carried_out
 from sandbox.retention.retention import drop_oldest
@@ -92,45 +93,41 @@ def begin(
     return row
 
 
-def answered(row: KeptWhatIf, *, wait_s: float) -> WhatIfState:
+def answered(row: KeptWhatIf, *, wait_s: float, is_new: bool = False) -> WhatIfState:
     """Return a what-if with its verdict, waiting for it so long.
 
-    One that runs on has the verdict so far. Raises what is wrong with its changes.
+    One that runs on has the verdict so far. Raises what is wrong with its changes; of a
+    new one nothing is left then.
     """
-    if row.state == KeptWhatIf.RUNNING:
-        question = asking.ask("whatIf", (), row.asked_by, what_if=row.pk)
-        try:
-            asking.result(question, wait_s=wait_s)
-        except NotYetError:
-            pass
-        except TooManyError:
-            raise
-        except (SandboxError, SchedulerError) as error:
-            running = KeptWhatIf.objects.filter(pk=row.pk, state=KeptWhatIf.RUNNING)
-            running.update(state=KeptWhatIf.FAILED, error=document_of(error))
-        row.refresh_from_db()
-    if row.state == KeptWhatIf.FAILED:
-        raise_again(row.error)
-    return state_of(row)
-
-
-def begin_and_answer(
-    sandbox: Sandbox, user: User, tick: int | None, wait_s: float, **asked: Any
-) -> WhatIfState:
-    """Return a new what-if with its verdict; one that fails meanwhile leaves nothing."""
-    row = begin(sandbox, user, tick, **asked)
     try:
-        return answered(row, wait_s=wait_s)
+        if row.state == KeptWhatIf.RUNNING:
+            question = asking.ask("whatIf", (), row.asked_by, what_if=row.pk)
+            try:
+                asking.result(question, wait_s=wait_s)
+            except NotYetError:
+                pass
+            except TooManyError:
+                raise
+            except (SandboxError, SchedulerError) as error:
+                running = KeptWhatIf.objects.filter(pk=row.pk, state=KeptWhatIf.RUNNING)
+                running.update(state=KeptWhatIf.FAILED, error=document_of(error))
+            row.refresh_from_db()
+        if row.state == KeptWhatIf.FAILED:
+            raise_again(row.error)
+        return state_of(row)
     except (SandboxError, SchedulerError):
-        row.delete()
+        if is_new:
+            row.delete()
         raise
 
 
-def find(sandbox: Sandbox, number: int) -> KeptWhatIf:
-    """Return a what-if of the sandbox. Raises NotFoundError."""
+def find(sandbox: Sandbox, number: int, *states: str) -> KeptWhatIf:
+    """Return a what-if of the sandbox. Raises NotFoundError, and ConflictError for other states."""
     found = KeptWhatIf.objects.filter(sandbox=sandbox, pk=number).first()
     if found is None:
         raise NotFoundError(Absent.WHAT_IF.said(number=number, sandbox=sandbox.pk))
+    if states and found.state not in states:
+        raise ConflictError(Refused.NOT_OPEN.said(number=number, state=found.state))
     return found
 
 

@@ -7,11 +7,12 @@ from django.db import transaction
 
 from sandbox.actions.sessions import edit_session, refuse_stale
 from sandbox.actions.undo import rewind
-from sandbox.base.errors import ConflictError, NotFoundError
-from sandbox.base.refusals import Absent, Refused
+from sandbox.base.errors import ConflictError
+from sandbox.base.refusals import Refused
 from sandbox.models import KeptWhatIf, Revision, Sandbox
 from sandbox.page.diffs import RevisionDiff
 from sandbox.page.rows.transport import KEY
+from sandbox.whatifs.asking import find
 from sandbox.world import history, operations
 from sandbox.world.commits import CommitRequest
 from sandbox.world.operations import Several
@@ -29,7 +30,7 @@ def do_keep(
     StaleError where it would undo or overwrite what a person changed since `seen`.
     """
     with edit_session(user, sandbox_id) as session, transaction.atomic():
-        row = _found(session.sandbox, number, KeptWhatIf.OPEN)
+        row = find(session.sandbox, number, KeptWhatIf.OPEN)
         operation = operations.from_document(row.operation)
         if not isinstance(operation, Several):
             raise TypeError(f"{operation!r} is not the changes of a what-if")
@@ -68,14 +69,5 @@ def _goes_back(sandbox: Sandbox, row: KeptWhatIf) -> bool:
 def do_discard(user: User, sandbox_id: str, number: int) -> None:
     """Discard a what-if that is open or still runs; the run stays as it is."""
     with edit_session(user, sandbox_id, of_world=False) as session:
-        row = _found(session.sandbox, number, KeptWhatIf.OPEN, KeptWhatIf.RUNNING)
+        row = find(session.sandbox, number, KeptWhatIf.OPEN, KeptWhatIf.RUNNING)
         KeptWhatIf.objects.filter(pk=row.pk).update(state=KeptWhatIf.DISCARDED)
-
-
-def _found(sandbox: Sandbox, number: int, *states: str) -> KeptWhatIf:
-    row = KeptWhatIf.objects.filter(sandbox=sandbox, pk=number).first()
-    if row is None:
-        raise NotFoundError(Absent.WHAT_IF.said(number=number, sandbox=sandbox.pk))
-    if row.state not in states:
-        raise ConflictError(Refused.NOT_OPEN.said(number=number, state=row.state))
-    return row

@@ -1,4 +1,17 @@
-"""A worker's part of a what-if: make the changes, run both sides, write the verdict."""
+"""A worker's part of a what-if: make the changes, run both sides, write the verdict.
+
+One what-if, from the request that asks for it (`asking.py`) to its verdict:
+
+1. `begin()` in `asking.py` writes the row: from which revision, which changes, how far.
+2. `answered()` (`asking.py`) asks the question of the row; a worker takes it up: `run()`.
+3. `world_of()`: the world of the revision. `operation_of()`: the changes as one edit of
+   it, refused as a whole where one of them cannot be made.
+4. `begun()`: the side without the changes runs in a process beside, and is kept for the
+   next change of the same revision.
+5. `compare_pair()`: the other side runs; at each stop both are compared, and the verdict
+   so far is written (`_telling()`), which also ends a what-if that was discarded.
+6. The row is open with its verdict, until `do_keep()` or `do_discard()` in `keeping.py`.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +69,23 @@ def run(*, what_if: int) -> None:
     if row is None:
         return
     try:
-        operation, verdict = _run(row, _telling(row))
+        world = world_of(row)
+        operation = operation_of(world, row.changes)
+        runs = _plain_runs(row)
+        try:
+            with runs.begun(world, seeds_of(world, row.seeds)) as plain_run:
+                verdict = compare_pair(
+                    world,
+                    lambda side: operations.perform(side, operation),
+                    horizon_ms=row.horizon_ms,
+                    seeds=row.seeds,
+                    hear=_alive(),
+                    tell=_telling(row),
+                    plain=plain_run,
+                )
+        finally:
+            if row.sandbox.is_real:
+                runs.end()
     except _UnwantedError:
         return
     except BaseException:
@@ -67,29 +96,6 @@ def run(*, what_if: int) -> None:
         operation=operations.to_document(operation),
         verdict=msgspec.to_builtins(verdict),
     )
-
-
-def _run(
-    row: KeptWhatIf, tell: Callable[[PairVerdict], None]
-) -> tuple[operations.Several, PairVerdict]:
-    world = world_of(row)
-    operation = operation_of(world, row.changes)
-    runs = _plain_runs(row)
-    try:
-        with runs.begun(world, seeds_of(world, row.seeds)) as plain_run:
-            verdict = compare_pair(
-                world,
-                lambda side: operations.perform(side, operation),
-                horizon_ms=row.horizon_ms,
-                seeds=row.seeds,
-                hear=_alive(),
-                tell=tell,
-                plain=plain_run,
-            )
-    finally:
-        if row.sandbox.is_real:
-            runs.end()
-    return operation, verdict
 
 
 def _plain_runs(row: KeptWhatIf) -> PlainRuns:

@@ -2,7 +2,15 @@
 
 A commit names the revision it started from and the fence it holds. When
 either has moved on, nothing is written and OvertakenError is raised.
-Ticks that nobody waits for one by one may share a transaction.
+Ticks that nobody waits for one by one may share a transaction. One commit:
+
+1. `make_revision()`: what the world changed since the last commit (`take()`).
+2. The page of an edit is compared with the one before (`between()`); of a tick only
+   the rows of what it touched are made (`delta_of()`).
+3. `write()`, in one transaction: `_claim_revision()` refuses who was overtaken,
+   `store_objects()` writes the changed objects, `insert_history()` the revision with its
+   events, sample and, every CHECKPOINT_EVERY revisions, the whole world.
+4. `after_commit()`: once it is committed the diff goes to all who watch.
 """
 
 from __future__ import annotations
@@ -49,20 +57,6 @@ CHECKPOINT_EVERY = 64
 CHECKPOINT_APART = 8
 
 
-def commit(
-    held: LoadedSandbox, sandbox: Sandbox, claim: Claim, request: CommitRequest
-) -> RevisionDiff:
-    """Commit the changes of `held.world`; return the diff that is sent to all pages.
-
-    `sandbox` is the row at the held revision; it is brought forward too.
-    A fixed number of statements, plus one per table with changed objects.
-    Raises OvertakenError; the caller then drops the held world.
-    """
-    made = make_revision(held, sandbox, request)
-    write(held, sandbox, claim, [made])
-    return made.step
-
-
 def make_revision(
     held: LoadedSandbox, sandbox: Sandbox, request: CommitRequest
 ) -> MadeRevision:
@@ -71,14 +65,33 @@ def make_revision(
     Brings the page and the sandbox's row forward; `write` stores it, with those
     before it if there are any.
     """
-    changes = held.world.take()
+    world = held.world
+    changes = world.take()
     before = sandbox.revision
-    _bring_forward(sandbox, held, request)
-    step = _step(held, sandbox, changes, request, before)
+    for name, value in request.columns.items():
+        setattr(sandbox, name, value)
+    sandbox.revision += 1
+    sandbox.tick = world.tick
+    sandbox.now_ms = world.context.now_ms
+    sandbox.stack = world.policy.spec.stack
+    sandbox.tick_ms = world.policy.spec.simulation.tick_ms
+    sandbox.hash = world.hash()
+    if request.kind == Revision.TICK:
+        delta = rows.delta_of(world, sandbox, held.page, held.tally, changes)
+    else:
+        delta = diffs.between(held.page, rows.page_of(world, sandbox))
     lines = [*request.edits, *records_of(changes.decisions)]
-    step.events = [
-        line.row(step.revision, step.tick, n) for n, line in enumerate(lines)
-    ]
+    step = RevisionDiff(
+        from_revision=before,
+        revision=sandbox.revision,
+        tick=sandbox.tick,
+        added=delta.added,
+        updated=delta.updated,
+        removed=delta.removed,
+        events=[
+            line.row(sandbox.revision, sandbox.tick, n) for n, line in enumerate(lines)
+        ],
+    )
     diffs.apply(held.page, step)
     due = _checkpoint_due(sandbox, request)
     if request.kind == Revision.TICK:
@@ -87,7 +100,7 @@ def make_revision(
         ]
     else:
         held.tally = WorkloadTally.of(held.page)
-    checkpoint = (pack_world(held.world), pack_page(held.page)) if due else None
+    checkpoint = (pack_world(world), pack_page(held.page)) if due else None
     return MadeRevision(
         request=request,
         step=step,
@@ -110,7 +123,9 @@ def write(
     """Write revisions that follow one another in one transaction: all of them or none.
 
     Every diff is sent, unless others say the same or nobody watches: `sent` then. Whoever
-    misses one sees the gap. Raises OvertakenError, and then nothing is written.
+    misses one sees the gap. A fixed number of statements, plus one per table with changed
+    objects. Raises OvertakenError, and then nothing is written: the caller drops the
+    held world.
     """
     sandbox.header = worlds.header_bytes(held.world)
     with transaction.atomic():
@@ -165,41 +180,6 @@ def commit_transport(
     counters.count("commits_transport")
     worlds.bring_page_forward(sandbox.pk, step)
     return step
-
-
-def _bring_forward(
-    sandbox: Sandbox, held: LoadedSandbox, request: CommitRequest
-) -> None:
-    world = held.world
-    for name, value in request.columns.items():
-        setattr(sandbox, name, value)
-    sandbox.revision += 1
-    sandbox.tick = world.tick
-    sandbox.now_ms = world.context.now_ms
-    sandbox.stack = world.policy.spec.stack
-    sandbox.tick_ms = world.policy.spec.simulation.tick_ms
-    sandbox.hash = world.hash()
-
-
-def _step(
-    held: LoadedSandbox,
-    sandbox: Sandbox,
-    changes: Changes,
-    request: CommitRequest,
-    before: int,
-) -> RevisionDiff:
-    if request.kind == Revision.TICK:
-        delta = rows.delta_of(held.world, sandbox, held.page, held.tally, changes)
-    else:
-        delta = diffs.between(held.page, rows.page_of(held.world, sandbox))
-    return RevisionDiff(
-        from_revision=before,
-        revision=sandbox.revision,
-        tick=sandbox.tick,
-        added=delta.added,
-        updated=delta.updated,
-        removed=delta.removed,
-    )
 
 
 _CARRIED = (

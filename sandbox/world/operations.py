@@ -188,10 +188,15 @@ def perform(
             return Settle(answers=given)
         case Put(manifests=manifests, statuses=statuses):
             for manifest in manifests:
-                _put(world, manifest, statuses)
+                key = stored_key(manifest)
+                # The world fills in and keeps what it is given, so it gets its own copy.
+                own = msgspec.to_builtins(manifest)
+                status = msgspec.to_builtins(statuses.get(str(key), {}))
+                world.put(Object(key=key, manifest=own, status=status))
+                world.finish_as_reported(key, status)
         case Delete(keys=keys):
-            for key in keys:
-                world.delete(Key(*key))
+            for names in keys:
+                world.delete(Key(*names))
         case Lose(node=node, why=why):
             world.lose_node(node, _WHY.get(why) or plain(why))
             react(world)
@@ -205,14 +210,3 @@ def perform(
         case Begin() | Rewind() | Undo() | Redo():
             raise TypeError(f"{type(operation).__name__} is not done to one world")
     return operation
-
-
-def _put(
-    world: World, manifest: dict[str, Any], statuses: dict[str, dict[str, Any]]
-) -> None:
-    key = stored_key(manifest)
-    # The world fills in and keeps what it is given, so it gets its own copy.
-    own = msgspec.to_builtins(manifest)
-    status = msgspec.to_builtins(statuses.get(str(key), {}))
-    world.put(Object(key=key, manifest=own, status=status))
-    world.finish_as_reported(key, status)

@@ -1,4 +1,16 @@
-"""One tick of virtual time, in named steps: the table of contents of the engine."""
+"""One tick of virtual time, in named steps: the table of contents of the engine.
+
+1. `run_tick()` goes on by `tickMs`: `advance()` from one `next_instant()` to the next.
+2. An instant is handled by `settle()`: time first, then quota, then places.
+3. `give_time()`: autoscaler and lifetime finish what is done, bring what arrives, start
+   what is ready.
+4. `decide_quota()`: admission cycles (`kueue/scheduler/cycle.py`) and `run_controllers()`
+   in turn, until two cycles moved nothing. Where cycles take time: `cycle_at_pace()`.
+5. `place_pods()`: kube-scheduler or YuniKorn place the pods that wait for a node; then
+   the autoscaler scans.
+6. `move_workers()`: the worker clusters of MultiKueue handle the instant.
+7. After each of them `react()`: the lifetime carries out what was decided.
+"""
 
 from __future__ import annotations
 

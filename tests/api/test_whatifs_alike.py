@@ -80,9 +80,8 @@ def test_rest_the_package_and_the_command_line_have_one_verdict(
     assert json.loads(said(*words, "--json"))["seeds"][0]["verdict"] == wanted
     text = Path(path).read_text()
     made = actions.do_create(person, files=[("world.yaml", text)], seed=1).sandbox
-    answer = whatifs.begin_and_answer(
-        made, person, None, 60.0, changes=asked, horizon_ms=HORIZON_MS
-    )
+    row = whatifs.begin(made, person, None, changes=asked, horizon_ms=HORIZON_MS)
+    answer = whatifs.answered(row, wait_s=60.0)
     assert answer.verdict is not None
     assert plain(answer.verdict.seeds[0].verdict) == wanted
 

@@ -96,17 +96,13 @@ export class SandboxSocket {
   #receive(text: string): void {
     if (this.#closed) return; // what was on its way when it ended
     try {
-      this.#take(parsed(isServerMessage, text, "message"));
+      const message = parsed(isServerMessage, text, "message");
+      if (message.type !== "resync") this.#live();
+      if (message.type === "resync" || !this.#listener.message(message)) this.#hello(null);
     } catch (error) {
       if (!(error instanceof ProtocolError)) throw error;
       this.#end("differs", error.message);
     }
-  }
-
-  #take(message: ServerMessage): void {
-    if (message.type !== "resync") this.#live();
-    if (message.type === "resync") this.#hello(null);
-    else if (!this.#listener.message(message)) this.#hello(null);
   }
 
   /** A refused handshake does not say why to a page, so the sandbox is asked for. */

@@ -108,25 +108,21 @@ export class FollowedSandbox {
         void this.#earlier(message.samples[0]?.tick ?? 0);
         return true;
       case "diff":
-        return this.#takeDiff(message);
+        if (this.#page === null) return false;
+        if (message.revision <= this.#page.revision) return true; // a repeated diff changes nothing
+        if (rewritesHistory(message)) return false; // another past: nothing of the page before belongs to it
+        try {
+          this.#show(applyDiff(this.#page, message), touchedKeys(message));
+          return true;
+        } catch (error) {
+          if (error instanceof GapError) return false;
+          throw error;
+        }
       case "resync":
         return false;
       default:
         this.#listeners.notice?.(message);
         return true;
-    }
-  }
-
-  #takeDiff(diff: Extract<ServerMessage, { type: "diff" }>): boolean {
-    if (this.#page === null) return false;
-    if (diff.revision <= this.#page.revision) return true; // a repeated diff changes nothing
-    if (rewritesHistory(diff)) return false; // another past: nothing of the page before belongs to it
-    try {
-      this.#show(applyDiff(this.#page, diff), touchedKeys(diff));
-      return true;
-    } catch (error) {
-      if (error instanceof GapError) return false;
-      throw error;
     }
   }
 

@@ -1,5 +1,16 @@
 """One admission cycle: nominate all heads on one state, then take them in order.
 
+1. `run()` gets the head of every ClusterQueue, and those in their second pass.
+2. `nominate()`: each finds its flavors on the state before the cycle, and whom it would
+   preempt; nobody knows yet of the others. A second pass: `nominate_replacement()`.
+3. `order()` (`preempting.py`): who borrows least comes first, or by fair shares.
+4. `_process()` takes each in that order, on the state that those before it left: who
+   overlaps with one before searches again (`_recompute()`) or is skipped (`_skip()`),
+   who fits no longer is skipped, too.
+5. `_preempt()` or `_admit()`; without victims the quota is reserved for the rest of the
+   cycle (`_reserve_without_candidates()`).
+6. What was only reserved is given back (`undo_usages()`); admissions stay.
+
 Source: docs/semantics/kueue.md#admission-cycle.
 """
 
