@@ -1,0 +1,1 @@
+export{t as default}from"./FieldForm-Db5k3YK6.js";
