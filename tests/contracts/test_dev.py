@@ -27,7 +27,7 @@ def test_every_verb_is_listed():
     said = subprocess.run(
         [sys.executable, ROOT / "dev"], capture_output=True, text=True, check=False
     )
-    for verb in ("run", "test", "lint", "build", "bench", "soak", "audit"):
+    for verb in ("run", "test", "lint", "build", "package", "bench", "soak", "audit"):
         assert f"  {verb} " in said.stdout
     assert said.returncode == 0
 
