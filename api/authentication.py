@@ -75,7 +75,7 @@ class TokenAuthenticationScheme(OpenApiAuthenticationExtension):
     name = "token"
 
     def get_security_definition(self, auto_schema: object) -> dict[str, str]:
-        """Return a bearer token."""
+        """Return how the API's schema describes a bearer token."""
         return {"type": "http", "scheme": "bearer"}
 
 

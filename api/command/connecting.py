@@ -40,7 +40,7 @@ def kubeconfig(asked: Asked) -> Found:
 
 
 def warning(root: str, token: str) -> str:
-    """Return what is said of an address to which kubectl sends no token; else ""."""
+    """Return a warning about an address to which kubectl sends no token; else ""."""
     if not token or not root.startswith("http:"):
         return ""
     return (

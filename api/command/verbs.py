@@ -29,7 +29,7 @@ class Asked:
 
     @classmethod
     def of(cls, words: argparse.Namespace, transport: Transport | None = None) -> Asked:
-        """Return the question of the words, to their server or to a transport."""
+        """Return the words with a client of the server that they name, or of `transport`."""
         url = words.server or "http://127.0.0.1"
         client = Client(url, token=words.token, timeout_s=120, transport=transport)
         return cls(client, words, remote=transport is None)

@@ -79,7 +79,7 @@ class Provider:
 
 
 def provider() -> Provider | None:
-    """Return the provider that OIDC_ISSUER and its fellows name, if any."""
+    """Return the sign-in provider that OIDC_ISSUER and the other OIDC_ variables name, if any."""
     issuer = os.environ.get("OIDC_ISSUER", "")
     if not issuer:
         return None

@@ -36,7 +36,7 @@ def name_of(resource: Resource, tail: str = "") -> str:
 
 
 def group_version_kind(resource: Resource) -> dict[str, str]:
-    """Return what clients find a schema or an operation by."""
+    """Return the group, version and kind by which clients find its schema and operations."""
     kind = resource.kind
     return {"group": kind.group, "version": resource.version, "kind": kind.kind}
 

@@ -25,7 +25,7 @@ class Command(BaseCommand):
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Take the file's name."""
+        """Add the word for the archive's path."""
         parser.add_argument("file", type=Path, help="what `backup` wrote")
         parser.add_argument(
             "--replace",

@@ -132,7 +132,7 @@ class WorkloadTally:
         self.moved_local.clear()
 
     def placed_on(self, page: Mapping[str, Row]) -> PlacedSums:
-        """Return the sums of this page's pods and nodes. O(rows) the first time."""
+        """Return what the pods of this page hold on its nodes, summed. O(rows) the first time."""
         if self.placed is None:
             self.placed = PlacedSums()
             for row in page.values():

@@ -146,7 +146,7 @@ class Proof:
 def most_runs(
     settings: int, dimensions: int, seeds: int, held_out: Sequence[int]
 ) -> int:
-    """Return about how many runs a proof may take, of `settings` that there are."""
+    """Return an estimate of the most runs that a proof takes where there are so many settings."""
     edits = min(dimensions, 6)
     fresh = FRESH_SEEDS[-1] * min(settings, 1 + FINALISTS + edits)
     return fresh + seeds * 4 * edits + 2 * len(held_out)

@@ -80,7 +80,7 @@ def row_text(row: WorkloadVerdict) -> str:
 
 
 def link_texts(found: ChangeVerdict, row: WorkloadVerdict) -> Iterator[str]:
-    """Yield each decision of the chain of a unit, from it back to the change."""
+    """Yield in English each decision that led to what happened to a unit, back to the change."""
     chain = chain_of(found, row)
     left = len(chain) - _MOST_LINKS
     for number, link in enumerate(chain):

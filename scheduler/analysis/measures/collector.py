@@ -306,7 +306,7 @@ class AdoptingRun(Protocol):
     ledger: Ledger
 
     def observe(self, decisions: Iterable[Decision]) -> None:
-        """Take decisions, in order."""
+        """Enter decisions in the measures, in the order in which they were made."""
 
     def subject(self, key: Key) -> Subject:
         """Return the record of a subject."""

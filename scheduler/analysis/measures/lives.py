@@ -91,7 +91,7 @@ class Life(msgspec.Struct, kw_only=True):
 
     @property
     def lost_ms(self) -> int:
-        """Return how much of its work must be done again."""
+        """Return how much work, in milliseconds, this run must do again."""
         return sum(one.lost_ms for one in self.stretches)
 
     @property

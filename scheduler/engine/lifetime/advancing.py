@@ -157,16 +157,16 @@ class Advancing(Reactions):
         else:
             self._ready(self.runs[self.owners.get(key, key)], key)
 
-    def judge_node(self, node: Object) -> None:
-        """Look at every pod of a node that is new or changed, and at the node."""
-        super().judge_node(node)
-        self.pressure.look(node.key)
+    def check_node_taints(self, node: Object) -> None:
+        """Do the same, and check whether the node runs low (`node_pressure.py`)."""
+        super().check_node_taints(node)
+        self.pressure.check(node.key)
 
-    def judge_pod(self, pod: Key) -> None:
-        """Look at a pod that got a node, and at the node."""
-        super().judge_pod(pod)
+    def check_pod_taints(self, pod: Key) -> None:
+        """Do the same, and check whether the node runs low (`node_pressure.py`)."""
+        super().check_pod_taints(pod)
         if pod in self.placed:
-            self.pressure.look_with(Key(NODE, "", self.placed[pod]), pod)
+            self.pressure.check_with(Key(NODE, "", self.placed[pod]), pod)
 
     def free_node(self, pod: Key) -> str:
         """Forget where a pod is, and look at its node if that is or was low."""
@@ -205,10 +205,10 @@ class Advancing(Reactions):
             self._emit(Arrive(at_ms=self.context.now_ms, subject=obj.key))
         self.job_stage.take_up(obj, first=first)
         if obj.key.kind == NODE:
-            self.judge_node(obj)
+            self.check_node_taints(obj)
             self.job_stage.controllers.nodes_changed()
         elif obj.key.kind == POD:
-            self.judge_pod(obj.key)
+            self.check_pod_taints(obj.key)
 
     def _is_counted(self, obj: Object) -> bool:
         """Return whether an arrival is news: what people gave, and what then waits.

@@ -251,15 +251,15 @@ class TaintEviction(RunContinuing):
     Source: <https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/>
     """
 
-    def judge_node(self, node: Object) -> None:
-        """Look at every pod of a node that is new or changed."""
+    def check_node_taints(self, node: Object) -> None:
+        """Evict who does not tolerate the taints of a new or changed node, now or in time."""
         name = node.key.name
         if any(t.effect == _NO_EXECUTE for t in taints_of(node)) or self.leaving:
             for pod in sorted(key for key, at in self.placed.items() if at == name):
-                self.judge_pod(pod)
+                self.check_pod_taints(pod)
 
-    def judge_pod(self, pod: Key) -> None:
-        """Send the pod off, set or forget the instant at which it goes."""
+    def check_pod_taints(self, pod: Key) -> None:
+        """Evict a pod that does not tolerate its node's taints, now or when its time is over."""
         obj = self.host.objects.get(pod)
         node = self.host.objects.get(Key(NODE, "", self.placed.get(pod, "")))
         if obj is None or node is None:

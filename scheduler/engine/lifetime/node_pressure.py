@@ -112,8 +112,8 @@ class NodePressure:
         #: Nodes that had a pod which says what it uses; None: not looked for yet.
         self._using: set[Key] | None = None
 
-    def look(self, node: Key) -> None:
-        """Look at a node: evict one pod if it is low, and write or lift its conditions."""
+    def check(self, node: Key) -> None:
+        """Check a node: evict one pod if it is low, and write or lift its conditions."""
         obj = self.lifetime.host.objects.get(node)
         if obj is None:
             return
@@ -139,19 +139,19 @@ class NodePressure:
             state.evicts_ms = now + _LOOK_MS
         self._look_again(node, state)
 
-    def look_with(self, node: Key, pod: Key) -> None:
-        """Look at a node that got a pod, where one of the two can make it low."""
+    def check_with(self, node: Key, pod: Key) -> None:
+        """Check a node that got a pod, where one of the two can make it low."""
         objects = self.lifetime.host.objects
         if node not in objects:
             return
         if self._uses(objects[pod]):
             self._nodes_using().add(node)
-        self.look(node)
+        self.check(node)
 
     def fire(self, node: Key) -> None:
         """Look at a node whose instant has come."""
         self.states[node].at_ms = 0
-        self.look(node)
+        self.check(node)
 
     def stands(self, node: Key, at: int) -> bool:
         """Return whether a timer still means something."""

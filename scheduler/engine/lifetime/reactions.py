@@ -83,7 +83,7 @@ class Reactions(TaintEviction):
         run = self.runs.get(self.owners.get(pod, pod))
         if run is not None and run.active and pod not in run.ready:
             self._wait_ready(run, pod)
-        self.judge_pod(pod)
+        self.check_pod_taints(pod)
 
     def _refused(self, decision: Fail) -> None:
         """React to a pod that failed on its node; a failed attempt waits on."""

@@ -396,7 +396,7 @@ def _ladder(short: Added, rows: list[FlavorRow]) -> tuple[list[Added], int]:
 def limit_questions(
     world: World, queue: ClusterQueue, answer: Explanation
 ) -> Iterator[Question]:
-    """Ask about borrowing limits of the ClusterQueue that a short row runs into."""
+    """Yield a question per borrowing limit of the ClusterQueue that keeps the workload waiting."""
     key = Key(queue.kind, "", queue.name)
     for flavor, rows in short_of(answer).items():
         limited = {

@@ -284,18 +284,18 @@ class QuotaUse:
         return other
 
     def over_minimum(self, namespace: str, asked: Amounts) -> bool:
-        """Return whether a namespace with so much more has more than is its own."""
+        """Return whether a namespace would use more than its minimum if it got `asked`, too."""
         return _over(self.used[namespace], asked, self.quotas[namespace].minimum, 0)
 
     def over_maximum(self, namespace: str, asked: Amounts) -> bool:
-        """Return whether a namespace with so much more has more than it may."""
+        """Return whether a namespace would use more than its maximum if it got `asked`, too."""
         most = self.quotas[namespace].maximum
         if most is None:
             return False
         return _over(self.used[namespace], asked, most, amounts.MAX)
 
     def over_all(self, asked: Amounts) -> bool:
-        """Return whether all quotas with so much more have more than all are sure of."""
+        """Return whether all namespaces would use more than the sum of minima with `asked`."""
         used: Amounts = {}
         sure: Amounts = {}
         for namespace, quota in self.quotas.items():

@@ -137,7 +137,7 @@ class NodeAffinity(Plugin):
         )
 
     def score_rows(self, state: CycleState, pod: Pod, view: View) -> Ints:
-        """Sum the weights for every row."""
+        """Return for each node the sum of the weights of the preferences that it meets."""
         total: Ints = view.full(0)
         for term in (*self._preferred, *pod.shape.node_preferred):
             total += matching(term, view).astype(np.int64) * term.weight

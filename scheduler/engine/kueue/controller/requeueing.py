@@ -23,7 +23,7 @@ class Requeueing:
         self.cluster = life.cluster
 
     def run(self) -> None:
-        """Requeue wherever that was requested and is due, each tree once."""
+        """Requeue the inadmissible workloads of each tree of which that was requested, once."""
         if not (self.life.to_requeue or self.pace.requeues):
             return
         done: set[ClusterQueue] = set()

@@ -277,7 +277,7 @@ class CyclePace:
         return kept
 
     def load(self, kept: dict[str, Any]) -> None:
-        """Take back what `dump` returned."""
+        """Restore the state that `dump` returned."""
         pace = kept.get("pace") or (0, None, 0)
         self.begins_ms, self.ends_ms, self.quiet = pace
         wakes = kept.get("wakes") or {}

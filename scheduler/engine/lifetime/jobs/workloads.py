@@ -149,7 +149,7 @@ class JobWorkloads(JobState):
             self.rewrite(workload, {**workload.spec, "queueName": queue})
 
     def class_changed(self, found: Object) -> None:
-        """Let all Workloads of a WorkloadPriorityClass have its value.
+        """Give every Workload of a WorkloadPriorityClass that changed the new priority.
 
         Source: docs/semantics/kueue-jobs.md#priority-of-the-workload.
         """

@@ -400,7 +400,7 @@ class Queue(QueueUsage):
             insort(self.order, new)
 
     def can_run(self, app: Application) -> bool:
-        """Return whether an accepted application may be served.
+        """Return whether an accepted application may run: no queue above it is at maxapplications.
 
         Source: docs/semantics/yunikorn.md#applications-that-count
         """

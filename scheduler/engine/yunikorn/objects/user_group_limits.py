@@ -34,7 +34,7 @@ class UserGroupLimits:
             resources.add_to(self.used.setdefault(holder, {}), resource)
 
     def count(self, app: Application) -> None:
-        """Count an application as one that holds resources."""
+        """Count an application among those that hold resources of its user and group."""
         if self.active:
             for holder in self._holders(app):
                 self.running.setdefault(holder, set()).add(app.id)

@@ -133,7 +133,7 @@ def _groups(obj: Object) -> Iterator[tuple[tuple[str, ...], str]]:
 
 
 def family_of(obj: Object, name: str) -> str:
-    """Return the name of what made it, else its name without numbers at the end."""
+    """Return the name of the object's owner, else `name`; without the numbers at its end."""
     for one in obj.metadata.get("ownerReferences") or ():
         name = str(one.get("name") or name)
     shorter = _ORDINAL.sub("", name)

@@ -23,7 +23,7 @@ from scheduler.model.registry import register
 def at_most_final_share(
     preemptor: PreemptorNewShare, before: TargetOldShare, after: TargetNewShare
 ) -> bool:
-    """Return whether the victim may go.
+    """Return whether this strategy lets the victim be preempted.
 
     Source: docs/semantics/kueue.md#lessthanorequaltofinalshare.
     """
@@ -44,7 +44,7 @@ def at_most_final_share(
 def less_than_initial_share(
     preemptor: PreemptorNewShare, before: TargetOldShare, after: TargetNewShare
 ) -> bool:
-    """Return whether the victim may go.
+    """Return whether this strategy lets the victim be preempted.
 
     Source: docs/semantics/kueue.md#lessthaninitialshare.
     """

@@ -59,7 +59,7 @@ class RoleJob(QueuedJob):
     def pod_class(
         self, manifest: Manifest, pod_sets: list[dict[str, Any]]
     ) -> str | None:
-        """Return the class of its schedulingPolicy; None where roles decide."""
+        """Return the priority class of the job's schedulingPolicy; None: its roles decide."""
         path = ("spec", "runPolicy", "schedulingPolicy", "priorityClass")
         return at_path(manifest, path) or None
 
