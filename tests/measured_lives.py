@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 from scheduler.engine.tick import run_tick, simulate
@@ -23,10 +24,22 @@ class _Unit:
     first: int | None = None
     finished: int | None = None
     evictions: int = 0
-    lost: int = 0
+    losses: list[tuple[int, int]] = field(default_factory=list)
     waited: int = 0
     waits_from: int | None = None
     begin: int = 0
+    log: list[tuple[int, str]] = field(default_factory=list)
+
+    @property
+    def lost(self) -> int:
+        return sum(amount for _, amount in self.losses)
+
+    def lose(self, at: int, amount: int) -> None:
+        self.losses.append((at, amount))
+
+    def keep(self, amount: int) -> None:
+        at, lost = self.losses[-1]
+        self.losses[-1] = at, lost - amount
 
     def start(self, at: int) -> None:
         if self.finished is not None or self.since is not None:
@@ -35,14 +48,16 @@ class _Unit:
             self.waited += at - max(self.waits_from, self.begin)
         self.since, self.waits_from = at, None
         self.first = at if self.first is None else self.first
+        self.log.append((at, "runs"))
 
     def stop(self, at: int) -> bool:
         if self.finished is not None or self.since is None:
             return False
         if at >= self.begin:
             self.evictions += 1
-            self.lost += at - self.since
+            self.lose(at, at - self.since)
         self.since, self.waits_from = None, at
+        self.log.append((at, "stops"))
         return True
 
 
@@ -76,9 +91,16 @@ def run_of(side: World, until_ms: int) -> list[Decision]:
 
 
 def measured(
-    begin: Begin, run: Iterable[Decision], there: Iterable[Any], until_ms: int
+    begin: Begin,
+    run: Iterable[Decision],
+    there: Iterable[Any],
+    until_ms: int,
+    groups: Mapping[str, str] = MappingProxyType({}),
 ) -> dict[str, Measured]:
-    """Return the times of each unit of one side; `there` are the keys after the change."""
+    """Return the times of each unit of one side; `there` are the keys after the change.
+
+    `groups`: a pod -> what it is a part of.
+    """
     units: dict[str, _Unit] = {}
     earlier: set[str] = set()
     kind = "Pod" if begin.world.kueue is None else "Workload"
@@ -90,17 +112,51 @@ def measured(
             for name in [n for n, unit in units.items() if unit.finished is not None]:
                 del units[name]
             for unit in units.values():
+                # What was decided at the instant of the begin, before it, is the past.
+                unit.evictions = unit.waited = 0
+                unit.losses.clear()
                 if unit.since is None:
                     unit.first = None
                 else:
                     unit.first = unit.since
+                unit.log = [(begin.now - 1, "waits" if unit.since is None else "runs")]
     known = {str(key) for key in there}
     kept = {
         name: unit
         for name, unit in units.items()
         if name in known or name not in earlier or unit.evictions
     }
-    return {name: _told(unit, until_ms) for name, unit in kept.items()}
+    members: dict[str, list[_Unit]] = {}
+    for name, unit in kept.items():
+        if name in groups:
+            members.setdefault(groups[name], []).append(unit)
+    alone = {name: unit for name, unit in kept.items() if name not in groups}
+    return {name: _told(unit, until_ms) for name, unit in alone.items()} | {
+        name: _together(pods, begin.now, until_ms) for name, pods in members.items()
+    }
+
+
+def _together(pods: list[_Unit], begin: int, until: int) -> Measured:
+    """Return the times of what needs all of its pods, looked at instant by instant."""
+    instants = sorted({at for pod in pods for at, _ in pod.log})
+    before = first = None
+    waited = evictions = lost = 0
+    for at, then in zip(instants, [*instants[1:], until], strict=True):
+        told = [[what for t, what in pod.log if t <= at][-1:] for pod in pods]
+        states = [one[0] for one in told if one and one[0] != "over"]
+        runs = all(one == "runs" for one in states) if states else before
+        if runs and at < begin:
+            first = max(pod.first or 0 for pod in pods if pod.log[0][0] < begin)
+        elif runs and first is None:
+            first = at
+        stopped = any((at, "stops") in pod.log for pod in pods)
+        evictions += bool(before and runs is False and stopped)
+        lost += max(sum(amount for t, amount in pod.losses if t == at) for pod in pods)
+        waited += 0 if runs else then - max(at, begin)
+        before = runs
+    ends = [pod.finished for pod in pods]
+    finished = None if None in ends else max(end for end in ends if end is not None)
+    return first, finished, evictions, lost, waited
 
 
 def _take(units: dict[str, _Unit], one: Decision, kind: str, begin: int) -> None:
@@ -112,7 +168,7 @@ def _take(units: dict[str, _Unit], one: Decision, kind: str, begin: int) -> None
     if one.subject.kind != kind or ":" in one.subject.name:
         return
     if event in ("Arrive", "Admit", "Bind"):
-        units.setdefault(name, _Unit(waits_from=at, begin=begin))
+        units.setdefault(name, _Unit(waits_from=at, begin=begin, log=[(at, "waits")]))
     if name not in units:
         return
     unit = units[name]
@@ -126,21 +182,22 @@ def _take(units: dict[str, _Unit], one: Decision, kind: str, begin: int) -> None
         if unit.waits_from is not None:
             unit.waited += at - max(unit.waits_from, begin)
         unit.finished = at
+        unit.log.append((at, "over"))
 
 
 def _kept(units: dict[str, _Unit], one: Any) -> None:
     by, name = str(one.by), str(one.subject)
     if one.by is not None and by in units:
         if units[by].evictions:
-            units[by].lost -= one.kept_ms
+            units[by].keep(one.kept_ms)
     elif name in units:
         unit = units[name]
         if one.by is not None and unit.since is not None:
             if one.at_ms >= unit.begin:
-                unit.lost += one.lost_ms
+                unit.lose(one.at_ms, one.lost_ms)
             unit.since = one.at_ms
         elif unit.evictions:
-            unit.lost -= one.kept_ms
+            unit.keep(one.kept_ms)
 
 
 def _told(unit: _Unit, until_ms: int) -> Measured:

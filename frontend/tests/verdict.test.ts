@@ -8,7 +8,7 @@ import { groupOf, largest, lifeParts, median, scaleOf, shiftOf, teamsOf, type Sh
 const course = (...stretches: RunCourse["stretches"]): RunCourse => ({ startedMs: null, finishedMs: null, place: "", evictions: 0, preemptions: 0, lostMs: 0, waitedMs: 0, stretches });
 const stretch = (runs: boolean, fromMs: number, toMs: number, end = "", lostMs = 0): RunCourse["stretches"][number] => ({ runs, fromMs, toMs, end, lostMs, place: "", by: "", reason: "", keptMs: 0 });
 const row = (fate: string, laterMs: number, queue = "a", end: WorkloadVerdict["end"] = "same"): WorkloadVerdict => ({
-  subject: `Workload/ns/${fate}-${laterMs}`, fates: [fate], start: "same", end, queue, cohort: "", namespace: "ns", priorityClass: "", user: "", laterMs, waitingMs: laterMs, lostMs: 0, without: course(), changed: course(), why: null,
+  subject: `Workload/ns/${fate}-${laterMs}`, fates: [fate], start: "same", end, queue, cohort: "", namespace: "ns", priorityClass: "", user: "", laterMs, waitingMs: laterMs, lostMs: 0, without: course(), changed: course(), why: null, members: [],
 });
 const totals = { units: 1, started: 0, finished: 0, evictions: 0, preemptions: 0, workLostMs: 0, waitedMs: 0, lastEndMs: null, share: 0 };
 const team = (name: string, laterMs: number): ChangeVerdict["by"][string][number] => ({ name, laterMs, waitingMs: laterMs, lostMs: 0, evictions: 0, later: 0, earlier: 0, never: 0, added: 0, removed: 0, equal: 0, without: totals, changed: totals });

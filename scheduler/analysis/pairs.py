@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import msgspec
 
 from scheduler.analysis.experiments.results import Interval, interval
-from scheduler.analysis.forecast.workloads import created_ms, waits
 from scheduler.analysis.lines import NONE, Differing, PairLine, RunLines, differing
 from scheduler.analysis.measures.collector import Measures
 from scheduler.analysis.measures.lives import LifeReader, Lives
@@ -28,9 +27,8 @@ from scheduler.engine.tick import simulate
 from scheduler.engine.world import World, fork
 from scheduler.engine.worlds.objects import gc_paused
 from scheduler.input.manifests.run_times import assumed_work
-from scheduler.model.decisions import Admit, Bind, Decision
-from scheduler.model.objects import Key, Object
-from scheduler.model.reasons import has_ended
+from scheduler.model.decisions import Decision
+from scheduler.model.objects import Key
 from scheduler.model.sentence import Sentence
 
 Alter = Callable[[World], Any]
@@ -148,18 +146,11 @@ class Followed:
             Measures(world, until_ms=until_ms),
         )
         self._lines = RunLines(world, until_ms)
-        self._kind = kind_of_subjects(world)
         self._decisions = world.context.journal.take_decisions()
         self._lives = LifeReader(before or world)
         self._lives.hear(self._decisions, world)
         if before is not None:
             self._lives.change(before, world)
-        self._waited = {
-            key: created_ms(world, obj)
-            for key, obj in world.own_objects().items()
-            if key.kind == self._kind and _waits(world, obj)
-        }
-        self._starts: dict[Key, int] = {}
 
     def take(self, decisions: Sequence[Decision]) -> None:
         """Take what was decided while the world still stands there."""
@@ -169,27 +160,30 @@ class Followed:
         measures.observe(decisions)
         self._lives.hear(decisions, world)
         self._decisions += decisions
-        for one in decisions:
-            if one.subject.kind == self._kind and isinstance(one, Admit | Bind):
-                self._starts.setdefault(one.subject, one.at_ms)
 
     def mark(self, until_ms: int) -> Mark:
         """Return the side up to an instant: that of the world, or later."""
         assert self._running is not None, "it has run to the horizon"
         world, measures = self._running
         measures.until_ms = until_ms
+        lives = self._lives.lives(until_ms, world)
         return Mark(
             until_ms,
             tuple(self._decisions),
-            self._lives.lives(until_ms, world),
-            self._figures(measures, until_ms),
+            lives,
+            self._figures(measures, lives),
             self._lines,
         )
 
-    def _figures(self, measures: Measures, until_ms: int) -> PairFigures:
-        arrived = {**measures.arrivals, **self._waited}
+    def _figures(self, measures: Measures, lives: Lives) -> PairFigures:
+        until_ms = lives.to_ms
         found = waits_of(
-            ((at, self._starts.get(key)) for key, at in arrived.items()), until_ms
+            (
+                (one.came_ms, one.started_ms)
+                for one in lives.units.values()
+                if one.came_ms is not None
+            ),
+            until_ms,
         )
         summary = measures.summary()
         leader = self._lines.leader(until_ms)
@@ -407,17 +401,6 @@ def _compared(
 
 def _names(keys: Iterable[Key]) -> list[str]:
     return [str(key) for key in sorted(keys)]
-
-
-def _waits(world: World, obj: Object) -> bool:
-    """Return whether it is there and waits for its first start."""
-    key = obj.key
-    if key not in world.lifetime.arrived:
-        return False
-    if key.kind == "Pod":
-        return key not in world.lifetime.placed and not has_ended(obj.status)
-    conditions = obj.status.get("conditions") or ()
-    return waits(obj) and all(one.get("type") != "Evicted" for one in conditions)
 
 
 def _sums(found: Sequence[SeedVerdict]) -> dict[str, PairSum]:

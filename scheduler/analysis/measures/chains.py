@@ -3,7 +3,7 @@
 Two runs of one world are equal up to the change, so each difference has a first place.
 
 1. A node of a chain is a decision that one run makes and the other does not: a start, a
-   stop, a restart or an end, of a unit or of a pod of a Workload.
+   stop, a restart or an end, of a unit or of a pod of one.
 2. What it comes from is an earlier such decision: of who holds, in the other run at that
    instant, what it takes; of the unit itself; else the last one before it.
 3. Where there is none, or the change is of the unit, its queue or its node, the chain is
@@ -20,14 +20,8 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from scheduler.analysis.measures.lives import (
-    POLICY,
-    STOPS,
-    Amounts,
-    Life,
-    Lives,
-    queue_key,
-)
+from scheduler.analysis.measures.lives import POLICY, Lives, queue_key
+from scheduler.analysis.measures.units import STOPS, Amounts, Life, is_joined
 from scheduler.model.objects import Key
 from scheduler.model.sentence import Items, Named, Quantity, Sentence
 from scheduler.words.chains import ChainLink, LinkedBy
@@ -121,6 +115,12 @@ class Chains:
         self._change = changed.changed | {
             key for key, maker in made if maker in changed.changed
         }
+        self._change |= {
+            unit
+            for side in self._sides
+            for unit, pods in side.members.items()
+            if not self._change.isdisjoint(pods)
+        }
         # The cohorts whose quota the change lets others have, or takes from them.
         self._changed_cohorts = {
             traits.cohort
@@ -137,7 +137,10 @@ class Chains:
         """Return where the chain of a unit begins; None where no decision differs."""
         own = [*self._own.get(key, ())]
         if not own:
-            return None
+            pods = (one for pod in self._pods.get(key, ()) for one in self._own[pod])
+            own = sorted(pods, key=lambda one: one.rank)
+        if not own:
+            return self._ending() if is_joined(key) and key in self._change else None
         bad = 0 if gains else 1
         harm = [
             one
@@ -166,7 +169,7 @@ class Chains:
 
     def _add(self, node: _Node, how: LinkedBy, cause: int) -> int:
         side = self._sides[node.side]
-        unit = side.owners.get(node.key, node.key)
+        unit = self._unit(node.key)
         traits = side.traits.get(unit)
         self.links.append(
             Link(
@@ -211,7 +214,7 @@ class Chains:
         own = self._first_before(node, node.key)
         if own is None and unit in self._change:
             return None, LinkedBy.CHANGED
-        if node.event in ("ends", "restarts"):
+        if node.event in ("ends", "restarts") or is_joined(node.key):
             return self._of_work(node, unit, own)
         if own is not None and node.event == "starts":
             return own, LinkedBy.ITSELF
@@ -257,7 +260,8 @@ class Chains:
         A pod that gets its place at another time, or loses it, explains more than what
         came before that.
         """
-        lost = "stops" if node.event == "restarts" else "starts"
+        stopped = node.event == "stops" and is_joined(node.key)
+        lost = "stops" if stopped or node.event == "restarts" else "starts"
         pods = (one for pod in self._pods.get(unit, ()) for one in self._own[pod])
         of_pods = sorted(
             (one for one in pods if one.event == lost), key=lambda one: one.rank
@@ -395,7 +399,9 @@ class Chains:
         return first if first is not None and first.rank < node.rank else None
 
     def _unit(self, key: Key) -> Key:
-        return self._sides[1].owners.get(key) or self._sides[0].owners.get(key, key)
+        """Return the Workload of a pod; a pod of a gang or an application counts itself."""
+        found = self._sides[1].owners.get(key) or self._sides[0].owners.get(key, key)
+        return key if is_joined(found) else found
 
     def _life(self, side: Lives, key: Key) -> Life | None:
         return side.units.get(key) or side.pods.get(key)
@@ -428,7 +434,8 @@ def _ranked(nodes: Iterable[_Node]) -> list[_Node]:
     one run makes more of elsewhere, put no decision before its like of the other run.
     """
     found, counts = [], dict[tuple[int, int], int]()
-    for one in sorted(nodes, key=lambda one: one.rank):
+    # What a gang or an application does comes from what its pods do in the same decision.
+    for one in sorted(nodes, key=lambda one: (*one[:3], is_joined(one.key), one.key)):
         number = counts.get((one.at_ms, one.side), 0)
         counts[one.at_ms, one.side] = number + 1
         found.append(one._replace(order=number))
@@ -444,7 +451,7 @@ def _nodes(key: Key, side: int, life: Life | None) -> Iterator[_Node]:
             yield _Node(
                 one.from_ms, order, side, key, "starts", one.place, "", held, ""
             )
-        if not one.runs or not one.end:
+        if not one.runs or one.end in ("", "grows"):
             continue
         event: Event = "ends"
         if one.end in STOPS:

@@ -1,6 +1,6 @@
 """The life of a unit of work in one run: it waits, runs somewhere, is stopped, ends.
 
-1. A unit is a Workload (Kueue), or a pod that belongs to none.
+1. A unit is a Workload (Kueue), or for pods that belong to none what `units.py` says.
 2. `LifeReader` begins with the world before a change, so that both runs of a pair begin
    with the same lives, and hears the decisions of one run, in order.
 3. `LifeReader.lives` gives every life up to an instant.
@@ -18,6 +18,14 @@ import msgspec
 
 from scheduler.analysis.forecast.workloads import created_ms
 from scheduler.analysis.measures.subjects import read_subject
+from scheduler.analysis.measures.units import (
+    STOPS,
+    Amounts,
+    Life,
+    Stretch,
+    joined,
+    unit_of,
+)
 from scheduler.engine.kueue.workload.families import is_variant
 from scheduler.engine.world import World
 from scheduler.engine.yunikorn.shim.pods import user_of
@@ -37,76 +45,6 @@ from scheduler.model.decisions import (
 from scheduler.model.objects import Key, Object, cluster_of, plain
 from scheduler.model.reasons import has_ended, is_true
 
-Amounts = Mapping[tuple[str, str], int]  # (flavor or "", resource) -> canonical units
-
-
-class Stretch(msgspec.Struct, kw_only=True, rename="camel"):
-    """A part of a life, from an instant up to the next part; milliseconds of virtual time.
-
-    `end`: "" where it goes on at the horizon, "starts" of a wait, else how a run ends:
-    "preempted", "evicted", "failed" (all three: it waits again), "restarts" (it keeps its
-    place and begins its work again), "finished" or "deleted". `lost_ms` is work that must be done again.
-    """
-
-    runs: bool
-    from_ms: int
-    to_ms: int
-    place: str = ""  # queue and flavors, or the node
-    end: str = ""
-    by: str = ""  # who preempts, or the pod that was lost
-    reason: str = ""  # of a stop, as the real system spells it
-    lost_ms: int = 0
-    kept_ms: int = 0
-
-
-class Life(msgspec.Struct, kw_only=True):
-    """The stretches of one unit, in order and without a gap, from when it is there."""
-
-    stretches: list[Stretch]
-    ended: str = ""  # "finished", "failed", "deleted"; "": not before the horizon
-    #: Of each stretch its number among all that was decided, and what it holds.
-    orders: list[int] = []
-    held: list[Amounts] = []
-
-    @property
-    def started_ms(self) -> int | None:
-        """Return when it first runs; before the begin for what runs then. None: it does not."""
-        return next((one.from_ms for one in self.stretches if one.runs), None)
-
-    @property
-    def finished_ms(self) -> int | None:
-        """Return when its work ended; None: not before the horizon."""
-        done = self.ended in ("finished", "failed")
-        return self.stretches[-1].to_ms if done else None
-
-    @property
-    def evictions(self) -> int:
-        """Return how often it lost its place."""
-        return sum(one.end in STOPS for one in self.stretches)
-
-    @property
-    def preemptions(self) -> int:
-        """Return how often it lost its place to another."""
-        return sum(one.end == "preempted" for one in self.stretches)
-
-    @property
-    def lost_ms(self) -> int:
-        """Return how much work, in milliseconds, this run must do again."""
-        return sum(one.lost_ms for one in self.stretches)
-
-    @property
-    def waited_ms(self) -> int:
-        """Return how long it waits."""
-        return sum(one.to_ms - one.from_ms for one in self.stretches if not one.runs)
-
-    @property
-    def starts(self) -> int:
-        """Return how often it starts, again after an eviction too."""
-        return sum(one.end == "starts" for one in self.stretches)
-
-
-STOPS = frozenset({"preempted", "evicted", "failed"})
-
 
 class Traits(NamedTuple):
     """Whose a unit is, and what it asks for."""
@@ -116,7 +54,6 @@ class Traits(NamedTuple):
     namespace: str
     priority_class: str
     user: str
-    asks: Mapping[str, int]
 
 
 class Lives(NamedTuple):
@@ -126,11 +63,12 @@ class Lives(NamedTuple):
     to_ms: int
     tick_ms: int
     units: Mapping[Key, Life]
-    pods: Mapping[Key, Life]  # of Workloads
-    owners: Mapping[Key, Key]  # such a pod -> its Workload
+    pods: Mapping[Key, Life]  # of units that are no pods
+    owners: Mapping[Key, Key]  # such a pod -> its unit
     traits: Mapping[Key, Traits]
     makers: Mapping[Key, Key]  # a unit -> what it is made of in the end: its Job
     changed: frozenset[Key]  # what the change adds, edits or takes away
+    members: Mapping[Key, list[Key]]  # a gang or an application -> its pods
 
 
 class LifeReader:
@@ -145,6 +83,8 @@ class LifeReader:
         self._members: dict[Key, list[Key]] = {}
         self._traits: dict[Key, Traits] = {}
         self._makers: dict[Key, Key] = {}
+        #: A pod that no Workload stands for -> its unit, and how many pods that needs.
+        self._unit_of: dict[Key, tuple[Key, int | None]] = {}
         self._changed: frozenset[Key] = frozenset()
         #: A pod that is made anew -> the one that was lost, whose life it goes on with.
         self._follows: dict[Key, Key] = {}
@@ -194,6 +134,7 @@ class LifeReader:
 
     def change(self, before: World, after: World) -> None:
         """Take what a change made of the world before it: what it added and took away."""
+        self._heard += 1
         old, new = before.own_objects(), after.own_objects()
         changed = {
             key
@@ -214,7 +155,7 @@ class LifeReader:
                 self._stop(Evict(at_ms=self.from_ms, subject=key), "evicted")
         for key in sorted(changed & new.keys()):
             if key in self._units:
-                self._traits[key] = traits_of(after, key)
+                self._know(after, key)
             elif key.kind in _KINDS and key in after.lifetime.arrived:
                 self._come(after, key, self.from_ms)
         if any(key.kind in _QUEUES for key in changed) or POLICY in changed:
@@ -226,17 +167,39 @@ class LifeReader:
         for key in sorted(world.lifetime.owners):
             if key.kind == "Pod" and not cluster_of(key):
                 self._come(world, key)
+        units = {key: _until(life, until_ms) for key, life in self._units.items()}
+        pods = {key: _until(life, until_ms) for key, life in self._pods.items()}
+        traits = {key: one for key, one in self._traits.items() if key in units}
+        owners = dict(self._owners)
+        members = self._members_of(units)
+        for unit, keys in members.items():
+            lives = [units.pop(key) for key in keys]
+            needs = [least for key in keys if (least := self._unit_of[key][1])]
+            units[unit] = joined(lives, max(needs, default=None), self.from_ms)
+            traits[unit] = traits[keys[0]]
+            pods.update(zip(keys, lives, strict=True))
+            owners.update(dict.fromkeys(keys, unit))
         return Lives(
             self.from_ms,
             until_ms,
             self.tick_ms,
-            {key: _until(life, until_ms) for key, life in self._units.items()},
-            {key: _until(life, until_ms) for key, life in self._pods.items()},
-            dict(self._owners),
-            {key: one for key, one in self._traits.items() if key in self._units},
+            units,
+            pods,
+            owners,
+            traits,
             dict(self._makers),
             self._changed,
+            members,
         )
+
+    def _members_of(self, units: Mapping[Key, Life]) -> dict[Key, list[Key]]:
+        """Return the pods of each gang and of each application, those first that came first."""
+        found: dict[Key, list[Key]] = {}
+        for key in sorted(units, key=lambda key: (units[key].orders[0], key)):
+            unit, _ = self._unit_of.get(key, (key, None))
+            if unit != key:
+                found.setdefault(unit, []).append(key)
+        return found
 
     # -- being there -----------------------------------------------------
 
@@ -256,7 +219,13 @@ class LifeReader:
             runs = bool(node)
         self._come(world, key, self.from_ms)
         life = self._life(key)
-        if life is None or not runs:
+        if life is None:
+            return
+        evicted = any(
+            one.get("type") == "Evicted" for one in obj.status.get("conditions") or ()
+        )
+        life.came_ms = None if runs or evicted else created_ms(world, obj)
+        if not runs:
             return
         run = world.lifetime.runs.get(world.lifetime.owners.get(key, key))
         since = None
@@ -293,10 +262,16 @@ class LifeReader:
                 return
             self._members.setdefault(owner, []).append(key)
         wait = Stretch(runs=False, from_ms=at_ms, to_ms=at_ms)
-        of[key] = Life(stretches=[wait], orders=[self._heard], held=[{}])
+        of[key] = Life(stretches=[wait], orders=[self._heard], held=[{}], came_ms=at_ms)
         if of is self._units:
-            self._traits[key] = traits_of(world, key)
+            self._know(world, key)
             self._makers[key] = _maker(world, obj)
+
+    def _know(self, world: World, key: Key) -> None:
+        """Take whose a unit is, and of a pod what unit it is of."""
+        self._traits[key] = traits_of(world, key)
+        if key.kind == "Pod":
+            self._unit_of[key] = unit_of(world, world.objects[key])
 
     def _lives_of(self, world: World, key: Key, obj: Object) -> dict[Key, Life] | None:
         """Return where the life of this is kept; None for what is no unit, nor a pod of one."""
@@ -475,9 +450,7 @@ def traits_of(world: World, key: Key) -> Traits:
     user = next(named, "")
     if not user and world.yunikorn is not None and key.kind == "Pod":
         user = user_of(obj)[0]
-    return Traits(
-        queue, cohort, key.namespace, subject.priority_class, user, subject.totals
-    )
+    return Traits(queue, cohort, key.namespace, subject.priority_class, user)
 
 
 def _pod_sets(admission: Mapping[str, Any]) -> Iterator[PodSetAdmission]:
@@ -527,4 +500,5 @@ def _until(life: Life, until_ms: int) -> Life:
         ended=life.ended,
         orders=list(life.orders),
         held=list(life.held),
+        came_ms=life.came_ms,
     )

@@ -12,7 +12,8 @@ from typing import Literal
 import msgspec
 
 from scheduler.analysis.measures.chains import Chains, Link
-from scheduler.analysis.measures.lives import Life, Lives, Stretch, Traits
+from scheduler.analysis.measures.lives import Lives, Traits
+from scheduler.analysis.measures.units import Life, Stretch
 from scheduler.model.objects import Key
 
 #: By the first start, or the end: "only" with the change alone, "never" without alone.
@@ -79,7 +80,8 @@ class WorkloadVerdict(msgspec.Struct, kw_only=True, rename="camel"):
     `fates`: all that holds of it, the worst first. `later_ms` = `waiting_ms` +
     `lost_ms`: by how much later its work is done, less than 0 for earlier; 0 for what is
     there on one side alone, was moved by the change, or is equal. `why` is the place in
-    the verdict's `links` where its chain begins; None where it is not told.
+    the verdict's `links` where its chain begins; None where it is not told. `members` are
+    the pods of a gang or an application, of both sides.
     """
 
     subject: str
@@ -97,6 +99,7 @@ class WorkloadVerdict(msgspec.Struct, kw_only=True, rename="camel"):
     without: RunCourse | None
     changed: RunCourse | None
     why: int | None = None
+    members: list[str] = []
 
     @property
     def gains(self) -> bool:
@@ -151,9 +154,9 @@ class GroupVerdict(msgspec.Struct, kw_only=True, rename="camel"):
 class ChangeVerdict(msgspec.Struct, kw_only=True, rename="camel"):
     """What a change makes different: two runs from one instant to one horizon.
 
-    `workloads` are all whose life differs, those that lose most first, Pods where they
-    belong to no Workload; `pods` counts the pods of Workloads that get another node, or
-    get one at another time. `by` has a group for every queue, cohort, namespace, priority
+    `workloads` are all whose life differs, those that lose most first: Workloads, and of
+    pods that belong to none gangs, applications and single pods; `pods` counts the pods of
+    units that get another node, or get one at another time. `by` has a group for every queue, cohort, namespace, priority
     class and user: worst first. `links` are decisions of one run that the other lacks,
     each with the place of the one that it comes from. `differs`: anything comes out
     otherwise by more than counts as equal.
@@ -275,6 +278,13 @@ def _row(
         lost_ms=lost,
         without=None if one is None else _course(one),
         changed=None if other is None else _course(other),
+        members=sorted(
+            {
+                str(pod)
+                for side in (without, changed)
+                for pod in side.members.get(key, ())
+            }
+        ),
     )
 
 
@@ -349,8 +359,9 @@ def _totals(side: Lives, keys: Iterable[Key], of_all: Mapping[str, int]) -> RunT
 def held_of(side: Lives, keys: Iterable[Key]) -> dict[str, int]:
     """Return what units held since the begin: resource -> units x ms."""
     found: dict[str, int] = {}
-    for key in keys:
-        life = side.units[key]
+    holders = (pod for key in keys for pod in side.members.get(key, (key,)))
+    for key in holders:
+        life = side.units.get(key) or side.pods[key]
         for one, held in zip(life.stretches, life.held, strict=True):
             lasts = one.to_ms - max(one.from_ms, side.from_ms)
             for (_, resource), amount in held.items():

@@ -24,7 +24,7 @@ from tests.sandbox.whatifs.test_two_runs import (
 )
 
 #: So many worlds of all stacks; 300 for the whole law.
-CHAINS = int(os.environ.get("QUOTALAB_CHAINS", "90"))
+CHAINS = int(os.environ.get("QUOTALAB_CHAINS", "120"))
 
 
 class Case(NamedTuple):
@@ -103,14 +103,17 @@ def named(found: ChangeVerdict) -> list[tuple[WorkloadVerdict, str]]:
         at = -1 if row.why is None else row.why
         while at >= 0:
             link = found.links[at]
-            if link.event != "change" and link.subject != row.subject:
+            if link.event != "change" and link.subject not in (
+                row.subject,
+                *row.members,
+            ):
                 pairs[row.subject, file_of(link.subject)] = row
             at = link.cause
     return [(row, name) for (_, name), row in pairs.items() if name != "new"]
 
 
 def file_of(subject: str) -> str:
-    """Return the name of the file of a unit: the job of a Workload, or the pod."""
+    """Return the name of the file of a unit, or of a pod: its job, or itself."""
     kind, _, name = subject.split("/")
     if kind == "Workload":
         return name.removeprefix("job-").rpartition("-")[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from scheduler.assembly import assemble
 from scheduler.cli.run import read_sources
 from scheduler.engine.tick import run_tick
 from scheduler.engine.world import World
-from tests.builders import job, node, pod, small_cluster, world_of
+from tests.builders import job, node, pod, queue_tree, small_cluster, world_of
 from tests.scheduler.kube.test_gangs import ON, group
 
 LIBRARY = Path(operations.__file__).parents[1] / "scenarios"
@@ -78,7 +79,7 @@ def test_a_pod_that_runs_and_is_not_ready_has_started_and_does_not_differ() -> N
     assert rows_of(found).keys() == {"waits"}
 
 
-def test_members_of_a_gang_that_waits_run_only_with_the_node_that_is_added() -> None:
+def test_a_gang_that_waits_is_one_unit_that_runs_only_with_the_node_added() -> None:
     members = [pod(f"m{n}", cpu="4", runtime="1h") for n in range(2)]
     for one in members:
         one["spec"]["schedulingGroup"] = {"podGroupName": "train"}
@@ -86,10 +87,13 @@ def test_members_of_a_gang_that_waits_run_only_with_the_node_that_is_added() -> 
     policy = {"stack": "kube", "kubeScheduler": ON}
     world = world_of(node("n0"), train, *members, **policy)
     found = verdict_of(world, 5, {"apply": node("n1")})
-    assert {name: row.fates[0] for name, row in rows_of(found).items()} == {
-        "m0": "only",
-        "m1": "only",
-    }
+    [row] = found.workloads
+    assert (row.subject, row.fates[0]) == (
+        "PodGroup.scheduling.k8s.io/default/train",
+        "only",
+    )
+    assert row.members == ["Pod/default/m0", "Pod/default/m1"]
+    assert row.later_ms == -10 * MINUTE_MS
 
 
 def test_a_gate_that_the_change_takes_away_is_what_lets_the_pod_run() -> None:
@@ -108,3 +112,55 @@ def test_a_job_that_ends_at_the_tick_of_the_change_does_not_differ() -> None:
     more = small_cluster(cpu="8")[1]
     found = verdict_of(world, 10, {"apply": more})
     assert not found.differs
+
+
+def test_an_application_waits_while_one_of_its_pods_has_no_place() -> None:
+    found = verdict_of(gang_world(), 5, {"apply": node("n1")})
+    [row] = found.workloads
+    assert row.subject == "Application//spark"
+    assert row.members == [f"Pod/default/m{n}" for n in range(3)]
+    assert (row.fates[0], row.later_ms) == ("only", -10 * MINUTE_MS)
+    assert found.by["queue"][0].later_ms == row.later_ms
+    assert (found.without.units, found.without.started) == (1, 0)
+
+
+def test_a_gang_of_yunikorn_starts_when_its_last_needed_pod_has_its_place() -> None:
+    world = gang_world(groups=2, arrivals=("10s", "20s", "30s"))
+    found = verdict_of(world, 5, {"node": {"name": "n0", "change": "cordon"}})
+    [row] = found.workloads
+    assert row.without is not None
+    assert (row.fates[0], row.without.started_ms) == ("never", 20_000)
+    assert [one.event for one in chain_of(found, row)] == ["starts", "starts", "change"]
+
+
+def test_a_gang_that_keeps_as_many_pods_as_it_needs_runs_on_and_says_what_it_lost() -> (
+    None
+):
+    world = gang_world(node("n1"), groups=1, cpu="3")
+    found = verdict_of(world, 30, {"node": {"name": "n1", "change": "drain"}})
+    [row] = found.workloads
+    assert row.changed is not None
+    assert (row.changed.evictions, row.lost_ms) == (0, 30_000)
+
+
+def gang_world(
+    *more: dict[str, Any],
+    groups: int = 0,
+    cpu: str = "2",
+    arrivals: tuple[str, ...] = ("0s", "0s", "0s"),
+) -> World:
+    """Return pods of one application on a node of 4 CPU; `groups`: so many are a gang."""
+    tree = queue_tree({"name": "a", "properties": {"application.sort.policy": "fifo"}})
+    labels = {"applicationId": "spark", "queue": "root.a"}
+    pods = []
+    for number, when in enumerate(arrivals):
+        one = pod(f"m{number}", cpu=cpu, labels=labels, runtime="1h", arrival=when)
+        if groups:
+            group = {"name": "g", "minMember": groups, "minResource": {"cpu": cpu}}
+            one["metadata"]["annotations"] |= {
+                "yunikorn.apache.org/task-group-name": "g",
+                "yunikorn.apache.org/task-groups": json.dumps([group]),
+            }
+        pods.append(one)
+    policy = {"stack": "yunikorn", "yunikorn": {"queues": tree}}
+    return world_of(node("n0"), *more, *pods, **policy)

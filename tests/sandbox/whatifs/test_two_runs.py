@@ -73,7 +73,8 @@ def work(draw: st.DrawFn, stack: str, name: str) -> Manifest:
     if stack == "kueue":
         level = draw(st.sampled_from(("", "high")))
         return job(name, queue=queue, cpu=cpu, priority_class=level, **when)
-    labels = {"applicationId": name, "queue": f"root.{queue}"}
+    app, queue = draw(st.sampled_from(((name, queue), ("shared", "a"))))
+    labels = {"applicationId": app, "queue": f"root.{queue}"}
     return pod(name, cpu=cpu, labels=labels if stack == "yunikorn" else None, **when)
 
 
@@ -183,6 +184,16 @@ def cases(draw: st.DrawFn, stack: str) -> tuple[Begin, list[Change]]:
     return begin, there_to(world, given_changes)
 
 
+def applications(*worlds: World) -> dict[str, str]:
+    """Return the application of each pod that names one."""
+    return {
+        str(key): f"Application//{obj.labels['applicationId']}"
+        for world in worlds
+        for key, obj in world.objects.items()
+        if "applicationId" in obj.labels
+    }
+
+
 def verdict_of(world: World, asked: list[Change], seed: int) -> SeedVerdict:
     """Return what a what-if with these changes answers."""
     operation = operation_of(world, asked)
@@ -216,8 +227,8 @@ def test_the_verdict_is_that_of_two_runs(
         side = fork(world, seed=seed)
         if made:
             operations.perform(side, operation_of(world, made))
-        there = list(side.objects)
-        sides.append(measured(begin, run_of(side, until), there, until))
+        there, parts = list(side.objects), applications(world, side)
+        sides.append(measured(begin, run_of(side, until), there, until, parts))
     found = verdict_of(world, asked, seed)
     expected = differing(*sides)
     assert rows_of(found.verdict) == expected
@@ -250,7 +261,7 @@ def test_sums_are_those_of_rows_and_each_chain_ends_at_the_change(
             for name in ("units", "evictions", "work_lost_ms", "waited_ms", "finished"):
                 parts = (getattr(getattr(one, side), name) for one in groups)
                 assert sum(parts) == getattr(whole, name)
-    names = {str(key) for side in lives for key in side.units}
+    names = {str(key) for side in lives for key in {*side.units, *side.pods}}
     for row in rows:
         assert row.later_ms == row.waiting_ms + row.lost_ms
         if row.why is None:
@@ -402,8 +413,9 @@ def test_the_verdict_of_a_plan_is_that_of_two_runs_of_its_files(
     for given_policy, *manifests in sides:
         world = world_of(*manifests, **given_policy["spec"])
         begin = Begin(fork(world))
+        there, parts = list(world.objects), applications(world)
         run = run_of(world, HORIZON_MS)
-        runs.append(measured(begin, run, list(world.objects), HORIZON_MS))
+        runs.append(measured(begin, run, there, HORIZON_MS, parts))
     assert rows_of(found) == differing(*runs)
 
 

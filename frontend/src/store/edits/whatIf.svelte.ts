@@ -79,8 +79,8 @@ class WhatIf {
   /** What is drawn: the answer with the draft where there is one. */
   readonly shown: WhatIfState | null = $derived(this.draft?.found ?? this.found ?? (this.open || this.draft !== null ? null : (this.branch?.found ?? null)));
 
-  /** Who comes out otherwise, by key. */
-  readonly rows: ReadonlyMap<string, WorkloadVerdict> = $derived(new Map(this.shown?.verdict?.seeds[0]?.verdict.workloads.map((row) => [row.subject, row])));
+  /** Who comes out otherwise, by key; a pod of a gang or an application has the row of that. */
+  readonly rows: ReadonlyMap<string, WorkloadVerdict> = $derived(new Map(this.shown?.verdict?.seeds[0]?.verdict.workloads.flatMap((row) => [row.subject, ...row.members].map((key) => [key, row] as const))));
   /** Where each Workload goes that is moved or added: key -> key of its queue. */
   readonly moves: ReadonlyMap<string, string> = $derived.by(() => {
     const parts = [...this.parts, ...(this.draft?.change.parts ?? [])];

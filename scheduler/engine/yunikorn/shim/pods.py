@@ -61,6 +61,11 @@ def app_id(obj: Object) -> str:
     By label or annotation, else the Job or Workload that made the pod, else
     one per namespace. Source: docs/semantics/yunikorn.md#pods-to-applications
     """
+    return named_app(obj) or f"yunikorn-{obj.key.namespace}-autogen"
+
+
+def named_app(obj: Object) -> str:
+    """Return the application that a pod or its job names; "" where none does."""
     given = _text(obj, _APP_IDS)
     if given:
         return given
@@ -68,7 +73,7 @@ def app_id(obj: Object) -> str:
         if reference.get("kind") in _RUNNERS:
             kind = str(reference["kind"]).lower()
             return f"{kind}-{obj.key.namespace}-{reference.get('name')}"
-    return f"yunikorn-{obj.key.namespace}-autogen"
+    return ""
 
 
 def queue_name(obj: Object) -> str:
