@@ -10,6 +10,7 @@ from scheduler.model import durations, ranges, registry
 from scheduler.model.admission_check import CheckRule, check_rules
 from scheduler.model.durations import NEVER, read_span
 from scheduler.model.errors import PolicyError, QuantityError, UnknownNameError
+from scheduler.model.kueue.feature_gates import usual_gates
 from scheduler.model.latencies import Latencies, read_latencies
 from scheduler.model.problems import Form, Wanted, expected, in_field
 from scheduler.model.problems.validation import said_of_value
@@ -24,8 +25,14 @@ Binding = Literal["kubernetes", "compare-and-set"]
 Locking = Literal["optimistic", "pessimistic"]
 
 
+def _absent(default: object) -> msgspec.Meta:
+    """Return what tells forms the value that holds where a field is not given."""
+    return msgspec.Meta(extra_json_schema={"default": default})
+
+
 _LATENCY = msgspec.Meta(
     ge=0,
+    extra_json_schema={"default": 0},
     title="How long a call of an extender takes",
     description="In milliseconds of virtual time; a scheduler waits for the answer.",
 )
@@ -194,7 +201,9 @@ class Simulation(
     tick_ms: Annotated[int, ranges.meta(ranges.TICK_MS)] = 1000
     default_runtime: str = "60s"
     # What else is read of work without a run time; absent: annotations alone.
-    run_times_from: RunTimesFrom | msgspec.UnsetType = msgspec.UNSET
+    run_times_from: (
+        Annotated[RunTimesFrom, _absent("annotations")] | msgspec.UnsetType
+    ) = msgspec.UNSET
     bind_latency_ms: Annotated[int, ranges.meta(ranges.LATENCY_MS)] = 0
     pod_start_ms: Annotated[int, ranges.meta(ranges.LATENCY_MS)] = 0
     binding: Annotated[Binding, _BINDING] = "kubernetes"
@@ -206,8 +215,10 @@ class Simulation(
     # Absent in what was stored before there were any: every step takes no time.
     latencies: Latencies | msgspec.UnsetType = msgspec.UNSET
     # What a job does that does not say it itself; absent: no checkpoints.
-    checkpoint_every: str | msgspec.UnsetType = msgspec.UNSET
-    restart_takes: str | msgspec.UnsetType = msgspec.UNSET
+    checkpoint_every: Annotated[str, _absent("never")] | msgspec.UnsetType = (
+        msgspec.UNSET
+    )
+    restart_takes: Annotated[str, _absent("0s")] | msgspec.UnsetType = msgspec.UNSET
     admission_checks: list[CheckRule] | msgspec.UnsetType = msgspec.UNSET
     autoscaler: Autoscaler | msgspec.UnsetType = msgspec.UNSET
     failures: Failures | msgspec.UnsetType = msgspec.UNSET  # absent: no node fails
@@ -231,13 +242,34 @@ class YuniKorn(msgspec.Struct, rename="camel", forbid_unknown_fields=True, froze
     queues: dict[str, Any] = {}
 
 
+#: Of Kueue's Configuration what the forms of the page ask for, with Kueue's defaults.
+_KUEUE = msgspec.Meta(
+    extra_json_schema={
+        "properties": {
+            "waitForPodsReady": {
+                "properties": {
+                    "timeout": {"type": "string", "default": "5m"},
+                    "blockAdmission": {"type": "boolean", "default": False},
+                }
+            },
+            "featureGates": {
+                "properties": {
+                    name: {"type": "boolean", "default": on}
+                    for name, on in usual_gates().items()
+                }
+            },
+        }
+    }
+)
+
+
 class PolicySpec(
     msgspec.Struct, rename="camel", forbid_unknown_fields=True, frozen=True
 ):
     """The switches; `kueue` and `kubeScheduler` are the real configuration files."""
 
     stack: Stack = "kueue"
-    kueue: dict[str, Any] = {}
+    kueue: Annotated[dict[str, Any], _KUEUE] = {}
     kube_scheduler: dict[str, Any] = {}
     yunikorn: YuniKorn = YuniKorn()
     simulation: Simulation = Simulation()

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import pytest
 from drf_spectacular.generators import SchemaGenerator
+
+from scheduler.model.policy import Policy
 
 PAGE = Path(__file__).parents[2] / "frontend" / "src"
 _ASK = re.compile(r'\bask\(\s*"(\w+)",\s*"([A-Z]+)",\s*[`"]([^`"]*)[`"]')
@@ -42,3 +47,29 @@ def answers(document, method: str, path: str) -> set[str]:
 @pytest.mark.parametrize(("name", "method", "path"), asks())
 def test_the_page_checks_an_answer_as_it_is_documented(document, name, method, path):
     assert name in answers(document, method, path), (method, path)
+
+
+#: Durations of Kueue's Configuration that hold nothing where they are not given.
+WITHOUT_DEFAULT = {
+    "kueue.admissionFairSharing.usageHalfLifeTime",
+    "kueue.admissionFairSharing.usageSamplingInterval",
+    "kueue.objectRetentionPolicies.workloads.afterFinished",
+    "kueue.objectRetentionPolicies.workloads.afterDeactivatedByKueue",
+}
+
+
+def test_each_switch_of_the_page_is_in_the_schema_of_the_policy():
+    text = (PAGE / "store/policy/switches.ts").read_text()
+    paths = set(re.findall(r'path: "([\w.]+)"', text)) - WITHOUT_DEFAULT
+    assert len(paths) > 30
+    schema = msgspec.json.schema(Policy)
+    known = set(_leaves(schema["$defs"]["PolicySpec"], schema["$defs"]))
+    assert paths - known == set()
+
+
+def _leaves(schema: Any, shapes: Any, path: str = "") -> Iterator[str]:
+    """Yield the path of each field below a schema."""
+    shape = shapes.get(schema.get("$ref", "").rpartition("/")[2], schema)
+    for name, field in shape.get("properties", {}).items():
+        yield f"{path}{name}"
+        yield from _leaves(field, shapes, f"{path}{name}.")

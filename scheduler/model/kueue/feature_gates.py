@@ -100,6 +100,14 @@ def fields_of(given: Mapping[str, bool], names: Mapping[str, str]) -> dict[str, 
 DEFAULT_FEATURE_GATES = FeatureGates()
 
 
+def usual_gates() -> dict[str, bool]:
+    """Return the gates that count in every world, by name: whether each is on by itself."""
+    return {
+        name: getattr(DEFAULT_FEATURE_GATES, field)
+        for name, field in {**_NAMES, **_ON}.items()
+    }
+
+
 # ------------------------------------------------------------------------
 # The feature gates that change how topology is placed, with Kueue's defaults.
 

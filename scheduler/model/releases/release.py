@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -32,7 +32,10 @@ class Release(
     branch, as the newest kube-scheduler and YuniKorn.
     """
 
-    kueue: str | msgspec.UnsetType = msgspec.UNSET
+    kueue: (
+        Annotated[str, msgspec.Meta(extra_json_schema={"default": "main"})]
+        | msgspec.UnsetType
+    ) = msgspec.UNSET
     kubernetes: str | msgspec.UnsetType = msgspec.UNSET
     yunikorn: str | msgspec.UnsetType = msgspec.UNSET
 

@@ -9,13 +9,17 @@ import { leavesOf } from "@/store/edits/describe";
 import { changeText } from "@/store/edits/edits";
 import { settingText } from "@/store/policy/changes";
 import { at } from "@/store/policy/paths";
+import { served } from "@/store/policy/served.svelte";
 
 let registry: Promise<readonly Entry[]> | null = null;
 
-/** Return every strategy that has enrolled; asked once. */
+/** Return every strategy that has enrolled, and take in what a policy may be; asked once. */
 export function fetchRegistry(): Promise<readonly Entry[]> {
   registry ??= ask("Registry", "GET", "/registry").then(
-    (answer) => answer.entries,
+    (answer) => {
+      served.take(answer.policy);
+      return answer.entries;
+    },
     (error: unknown) => {
       registry = null;
       throw error;

@@ -7,8 +7,9 @@ import { whatIf } from "@/store/edits/whatIf.svelte";
 import { live } from "@/store/live/live.svelte";
 import { settingText } from "@/store/policy/changes";
 import { FAIR_WORDS, fairSharingOf, fairSharingPatch, type FairSharing } from "@/store/policy/fairSharing";
-import { at, patchAt } from "@/store/policy/paths";
-import { patchPolicy, POLICY } from "@/store/policy/policy";
+import { patchAt } from "@/store/policy/paths";
+import { fetchRegistry, patchPolicy, POLICY } from "@/store/policy/policy";
+import { served } from "@/store/policy/served.svelte";
 import { choicesOf, QUEUE_SWITCHES, setSwitch, valueOf } from "@/store/policy/queueSwitches";
 import { groupsOf } from "@/store/policy/switches";
 import { TERMS } from "@/store/policy/terms";
@@ -32,6 +33,7 @@ const found = (...parts: readonly string[]): string => parts.join(" ").toLowerCa
 
 /** Return every setting of the shown world, as the open what-if has it: of queues first. O(queues). */
 export function allSettings(): Setting[] {
+  void fetchRegistry().catch(() => null); // their values are filled in when it is here
   const document = whatIf.with(POLICY, live.shown.all("Policy")[0]?.document ?? {});
   const open = (more: Readonly<Record<string, string>>) => () => go(hrefOf(live.id ?? "", "what-if", more));
   const queues = live.shown.all("ClusterQueue").flatMap((row) => QUEUE_SWITCHES.map((one): Setting => {
@@ -47,8 +49,8 @@ export function allSettings(): Setting[] {
     choices: (Object.keys(FAIR_WORDS) as FairSharing[]).map((choice) => ({ label: t(FAIR_WORDS[choice]), now: choice === fair, take: () => void patchPolicy(fairSharingPatch(document, choice), [changeText(t("switch.fair"), t(FAIR_WORDS[fair]), t(FAIR_WORDS[choice]))]) })),
   }];
   const switches = groupsOf(live.stack).flatMap((group) => group.switches.map((one): Setting => {
-    const value = at(document, `spec.${one.path}`) ?? one.first;
-    const values: readonly unknown[] = one.kind === "flag" ? [true, false] : (one.choices ?? []);
+    const [value, input] = [served.valueOf(one, document), served.inputOf(one)];
+    const values: readonly unknown[] = input.kind === "flag" ? [true, false] : input.choices;
     const take = (next: unknown) => () => void patchPolicy(patchAt(one.path, next), [changeText(t(one.word), settingText(value), settingText(next))]);
     return {
       id: one.path, label: t(one.word), of: t(group.word), value: settingText(value), found: found(t(one.word), t(one.help), one.path), open: open({ switch: one.path }),

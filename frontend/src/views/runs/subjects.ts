@@ -8,6 +8,7 @@ import { policyPart } from "@/store/runs/drafting";
 import type { Entry } from "@/protocol/types";
 import { labelOf } from "@/store/policy/enrolled";
 import { at } from "@/store/policy/paths";
+import { served } from "@/store/policy/served.svelte";
 import { GROUPS, type Switch } from "@/store/policy/switches";
 
 type Json = Readonly<Record<string, unknown>>;
@@ -79,14 +80,15 @@ function switches(world: World): Subject[] {
 
 function ofSwitch(one: Switch, world: World): Subject {
   const enrolled = world.registry.filter((strategy) => strategy.family === one.family);
-  const names = [...new Set([...(one.choices ?? []), ...enrolled.map((strategy) => strategy.name)])];
-  const flags = one.kind === "flag" ? [plain("true", true), plain("false", false)] : [];
-  const now: unknown = at(world.policy, `spec.${one.path}`) ?? one.first ?? "";
+  const input = served.inputOf(one);
+  const names = [...new Set([...input.choices, ...enrolled.map((strategy) => strategy.name)])];
+  const flags = input.kind === "flag" ? [plain("true", true), plain("false", false)] : [];
+  const now = served.valueOf(one, world.policy);
   return {
     id: `policy:${one.path}`,
     label: t(one.word),
     group: t("subject.group.policy"),
-    kind: one.kind === "integer" ? "number" : one.kind === "flag" || one.kind === "choice" ? "choice" : "text",
+    kind: input.kind === "integer" ? "number" : input.kind === "flag" || input.kind === "choice" ? "choice" : "text",
     choices: [...flags, ...names.map((name) => ({ ...plain(name), label: labelOf(enrolled.find((strategy) => strategy.name === name)) || name }))],
     now: typeof now === "string" ? now : JSON.stringify(now),
     part: policyPart(one.path),
