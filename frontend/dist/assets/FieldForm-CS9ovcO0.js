@@ -1,1 +1,0 @@
-export{t as default}from"./FieldForm-Db5k3YK6.js";

@@ -1,1 +1,0 @@
-export{t as loader}from"./loader.svelte-CiJ9Yju4.js";
