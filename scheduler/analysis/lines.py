@@ -278,15 +278,26 @@ NONE = Differing([], 0)
 def differing(without: RunLines, changed: RunLines, until_ms: int) -> Differing:
     """Return the lines in which two runs differ up to an instant: by queue, by node.
 
-    Of nodes whole ones, by name, until `MOST_NODE_VALUES` are told.
+    A queue or cohort that differs has all of its lines, also those that are equal: what
+    is shown of it is of one instant. Of nodes whole ones, by name, until
+    `MOST_NODE_VALUES` are told.
     """
     found: list[PairLine] = []
     left: set[str] = set()
     told = 0
-    names = without.names | changed.names
-    for name in sorted(names, key=lambda one: (one.of == "node", one[1:], one)):
-        one, other = (side.line(name).until(until_ms) for side in (without, changed))
-        if one == other:
+    sides = {
+        name: (without.line(name).until(until_ms), changed.line(name).until(until_ms))
+        for name in without.names | changed.names
+    }
+    whole = {
+        (name.of in _SUMMED.values(), name.queue)
+        for name, (one, other) in sides.items()
+        if name.of != "node" and name.queue and one != other
+    }
+    for name in sorted(sides, key=lambda one: (one.of == "node", one[1:], one)):
+        one, other = sides[name]
+        shown = (name.of in _SUMMED.values(), name.queue) in whole
+        if one == other and (name.of == "node" or not shown):
             continue
         if name.of == "node":
             if told > MOST_NODE_VALUES and found[-1].queue != name.queue:

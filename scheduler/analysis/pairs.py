@@ -94,7 +94,8 @@ class PairVerdict(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     change alone, `only`: with it alone); `onlyWith` and `onlyWithout` count subjects; all
     others are differences, with the change less without it. `same` says that every
     seed names the same subjects with the same times. `lines`: how queues go on on both
-    sides, and what pods hold on nodes, of the first seed, where the sides differ;
+    sides, and what pods hold on nodes, of the first seed, where the sides differ (all
+    lines of a queue of which one differs);
     `nodesLeftOut` counts the nodes that differ and are not told, where they are many.
     """
 

@@ -213,6 +213,17 @@ def test_sides_that_are_equal_have_no_lines() -> None:
     assert compare_pair(world, lambda _: None, horizon_ms=HORIZON_MS).lines == []
 
 
+def test_a_queue_that_differs_has_its_equal_lines_too_and_others_have_none() -> None:
+    queues = [cluster_queue(name, cpu=4) for name in ("main", "other")]
+    local = [local_queue(name, cluster_queue=name) for name in ("main", "other")]
+    waits = [job(name, queue=name, cpu=5) for name in ("main", "other")]
+    world = world_of(flavor(), *queues, *local, *waits)
+    found = compare_pair(world, give(5), horizon_ms=HORIZON_MS)
+    lines = {one.of: one for one in found.lines if one.queue == "main"}
+    assert lines["share"].without == lines["share"].changed
+    assert {one.queue for one in found.lines} == {"", "main"}
+
+
 def crowded(stack: str) -> tuple[World, Alter]:
     """Return a world of three nodes, and what comes to two of them."""
     fixed = [{"name": "fixed", "value": "root.all", "create": False}]
