@@ -7,7 +7,7 @@ import type { Lists } from "@/store/rows/columns.svelte";
 import { entriesOf, type Entry } from "@/views/board/entries";
 
 const sizes = fc.record(Object.fromEntries(SECTIONS.map((name) => [name, fc.nat(8)])) as Record<Section, fc.Arbitrary<number>>);
-const how = fc.record({ ranked: fc.boolean(), compact: fc.boolean() });
+const how = fc.record({ ranked: fc.boolean(), wide: fc.integer({ min: 0, max: 3 }), compact: fc.boolean() });
 const NONE: ReadonlyMap<string, Entry> = new Map();
 
 function listsOf(counts: Readonly<Record<Section, number>>): Lists {

@@ -1,6 +1,7 @@
 // What a reader cannot read: returns one line per text that is cut, crushed or under another.
 () => {
   const FAR = 1.5; // px a glyph's box may reach over an edge: line boxes are larger than ink
+  const SMALLEST = 11; // px of a text
   const LEAST = 22; // px of a shortened text that must stay to be seen
   const found = [];
   const texts = [];
@@ -77,6 +78,8 @@
       if (box.width < 2 || box.height < 2) continue;
       const seen = seenPart(element, box, words.slice(0, 40));
       if (seen === null) continue;
+      const size = parseFloat(styleOf(element).fontSize);
+      if (size < SMALLEST) found.push(`${size} px: "${words.slice(0, 40)}" in ${where(element)}`);
       texts.push({ element, words: words.slice(0, 40), seen, layer: layerOf(element) });
     }
   }

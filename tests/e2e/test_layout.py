@@ -146,6 +146,29 @@ def many(browser: Browser, live_server_url: str) -> str:
     return prepared(request, live_server_url, {"files": files}, 3)
 
 
+@pytest.fixture(scope="module")
+def five(browser: Browser, live_server_url: str) -> str:
+    """Return the path of five queues with work, beside a what-if that holds one of them."""
+    names = ("alpha", "beta", "gamma", "delta", "epsilon")
+    manifests = [flavor(), *(node(f"node-{n}", cpu=8) for n in range(6))]
+    for name in names:
+        manifests += [
+            cluster_queue(name, cohort="platform", cpu=8),
+            local_queue(name, cluster_queue=name),
+            *(job(f"{name}-{n}", queue=name, cpu=1 + n % 3) for n in range(9)),
+        ]
+    text = "---\n".join(json.dumps(one) + "\n" for one in manifests)
+    files = [{"name": "five.yaml", "text": text}]
+    request = browser.new_context().request
+    made = prepared(request, live_server_url, {"files": files}, 20)
+    body = {"spec": {"stopPolicy": "HoldAndDrain"}}
+    patch = {"kind": "ClusterQueue", "name": "gamma", "body": body}
+    api = f"{live_server_url}/api/v1/sandboxes/{made}"
+    asked = {"changes": [{"patch": patch}]}
+    number = request.post(f"{api}/what-ifs?wait=60", data=asked).json()["id"]
+    return f"/s/{made}/board?what-if={number}"
+
+
 @pytest.fixture
 def still(browser: Browser) -> Iterator[Page]:
     """A page on which nothing moves: what is measured is where things come to rest."""
@@ -182,6 +205,24 @@ def test_every_text_of_many_queues_can_be_read(
         adopt(still, Look(size, "en", "light"))
         problems += [f"{size[0]} px: {one}" for one in still.evaluate(UNREADABLE)]
     assert problems == [], "\n" + "\n".join(problems)
+
+
+def test_five_queues_show_four_cards_each_beside_strip_and_drawer(
+    still: Page, live_server_url: str, five: str
+) -> None:
+    still.set_viewport_size({"width": 1280, "height": 720})
+    still.goto(live_server_url + five)
+    expect(still.get_by_test_id("verdict").locator(".cell")).to_have_count(6)
+    expect(still.get_by_role("complementary")).to_be_visible()
+    columns = still.get_by_role("region", name=re.compile("^Queue "))
+    expect(columns).to_have_count(5)
+    bottom = still.get_by_role("contentinfo").bounding_box()["y"]
+    for column in columns.all():
+        expect(column.locator(".card").nth(3)).to_be_in_viewport(ratio=1)
+        boxes = [card.bounding_box() for card in column.locator(".card").all()]
+        assert sum(box["y"] + box["height"] <= bottom for box in boxes) >= 4
+    strip = still.get_by_role("region", name="Nodes").bounding_box()
+    assert strip["y"] + strip["height"] <= bottom
 
 
 def test_tab_goes_on_into_a_column_far_out_of_sight(

@@ -38,6 +38,7 @@ export class SandboxSocket {
     this.#listener = listener;
     this.#open();
     addEventListener("online", this.#now);
+    addEventListener("offline", this.#gone);
   }
 
   close(): void {
@@ -47,6 +48,7 @@ export class SandboxSocket {
   #end(state: SocketState, why: string): void {
     this.#closed = true;
     removeEventListener("online", this.#now);
+    removeEventListener("offline", this.#gone);
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#socket?.close();
     this.#listener.state(state, why);
@@ -59,6 +61,14 @@ export class SandboxSocket {
     this.#open();
   };
 
+  /** The machine has no network: a socket would not say so for minutes. */
+  readonly #gone = (): void => {
+    const socket = this.#socket;
+    this.#socket = null; // what it still says is not heard
+    socket?.close();
+    if (this.#timer === null) this.#lost({ code: 0, reason: "" });
+  };
+
   #open(): void {
     if (this.#closed) return;
     const socket = new WebSocket(this.#url);
@@ -66,11 +76,13 @@ export class SandboxSocket {
     this.#socket = socket;
     this.#listener.state(this.#tries === 0 ? "connecting" : "reconnecting", "");
     socket.addEventListener("open", () => {
+      if (socket !== this.#socket) return;
       opened = true;
       this.#opened();
     });
-    socket.addEventListener("message", (event) => this.#receive(String(event.data)));
+    socket.addEventListener("message", (event) => socket === this.#socket && this.#receive(String(event.data)));
     socket.addEventListener("close", (event) => {
+      if (socket !== this.#socket) return;
       if (opened) this.#lost(event);
       else void this.#refused(event);
     });
@@ -118,7 +130,7 @@ export class SandboxSocket {
     this.#lost(event);
   }
 
-  #lost(event: CloseEvent): void {
+  #lost(event: Pick<CloseEvent, "code" | "reason">): void {
     if (this.#closed) return;
     if (event.code === NO_SUCH_SANDBOX || event.code === NOT_ALLOWED) {
       this.#listener.state("closed", String(event.code));

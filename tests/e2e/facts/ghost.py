@@ -14,9 +14,12 @@ Row = dict[str, Any]
 Apart = tuple[float, float]  # with the change, and without it
 
 #: The tick that ghosts are of, and each: of which object and number, and what it says.
-PLACES = "[data-ghost-used], [data-instead], [data-ghost-held]"
+PLACES = "[data-instead], [data-ghost-held]"
 READ = f"""() => ({{
   at: document.querySelector('[data-testid=ghost-at]')?.innerText ?? '',
+  equal: [...document.querySelectorAll('[data-paired] [data-fact], [data-paired][data-fact]')]
+    .filter((node) => node.checkVisibility() && !node.querySelector('{PLACES}') && /\\d/.test(node.innerText))
+    .map((node) => ({{ key: node.closest('[data-key]').dataset.key, what: node.dataset.fact, text: node.innerText }})),
   drawn: [...document.querySelectorAll('{PLACES}')]
     .filter((node) => node.checkVisibility())
     .map((node) => ({{
@@ -56,6 +59,14 @@ def wrong(seen: Row, verdict: Row, rows: dict[str, Row]) -> Iterator[str]:
         sides = [*sides_of(*place, verdict["lines"], at_ms, rows)]
         if not any(said(drawn[place], one) for one in sides):
             yield f"ghost of {place}: {one['text']!r}, not {sides}"
+    for one in seen["ghosts"]["equal"]:
+        place = one["key"], one["what"]
+        if place[1].split()[0] not in _OF or place[1].endswith("memory"):
+            continue
+        sides = [*sides_of(*place, verdict["lines"], at_ms, rows, equal=True)]
+        shown = numbers(one["text"].split("/")[0])[:1]
+        if not any(a == b and said(shown, (a, b), one=True) for a, b in sides):
+            yield f"equal in {place}: {one['text']!r}, not {sides}"
     for fact in seen["facts"]:
         place = fact["key"], fact["what"]
         if not fact["key"].startswith(("ClusterQueue/", "Node/")):
@@ -126,10 +137,17 @@ def wrong_baseline(lines: list[Row], rows: dict[str, Row], at_ms: int) -> Iterat
 
 
 def sides_of(
-    key: str, what: str, lines: list[Row], at_ms: int, rows: dict[str, Row]
+    key: str,
+    what: str,
+    lines: list[Row],
+    at_ms: int,
+    rows: dict[str, Row],
+    *,
+    equal: bool = False,
 ) -> Iterator[Apart]:
     """Yield what a place may say of both sides in the page's units; nothing: they are equal.
 
+    `equal`: those that are equal, too.
     A node's box does not name the resource that it is drawn by: one of those.
     """
     kind, _, name = key.partition("//")
@@ -148,7 +166,7 @@ def sides_of(
             found = [o for o in found if (o["flavor"], o["resource"]) == wanted]
     for line in found:
         sides = [value_at(line[side], at_ms) for side in ("changed", "without")]
-        if sides[0] != sides[1]:
+        if equal or sides[0] != sides[1]:
             if word == "share":
                 yield written_share(sides[0]), written_share(sides[1])
                 continue
@@ -160,15 +178,11 @@ def sides_of(
             yield after, before
 
 
-def said(shown: list[float], sides: Apart) -> bool:
-    """Return whether numbers are both sides, or by how much they are apart."""
-    by = [sides[0] - sides[1]]
-    return any(
-        len(shown) == len(expected)
-        and all(
-            a == b or abs(a - b) < HALF for a, b in zip(shown, expected, strict=True)
-        )
-        for expected in (list(sides), by)
+def said(shown: list[float], sides: Apart, *, one: bool = False) -> bool:
+    """Return whether numbers are both sides; `one`: the number that both have."""
+    expected = sides[:1] if one else sides
+    return len(shown) == len(expected) and all(
+        a == b or abs(a - b) < HALF for a, b in zip(shown, expected, strict=True)
     )
 
 

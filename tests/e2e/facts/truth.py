@@ -21,11 +21,12 @@ from tests.services.default_run import wait_for
 Row = dict[str, Any]
 
 #: All numbers that the page shows at one instant: what it marks with `data-fact`, the
-#: object it is of, and how it is drawn; cards; ghosts; texts with a number.
+#: object it is of, and how it is drawn; cards; ghosts; texts with a number. What is of
+#: the tick of a pair as a whole (`data-paired`) is with the ghosts.
 READ = f"""() => ({{
   tick: document.querySelector('[data-testid=tick]')?.innerText ?? '',
   facts: [...document.querySelectorAll('[data-fact]')]
-    .filter((node) => node.checkVisibility())
+    .filter((node) => node.checkVisibility() && !node.closest('[data-paired]'))
     .map((node) => ({{
       key: node.closest('[data-card]')?.dataset.card
         ?? node.closest('[data-key]')?.dataset.key ?? '',

@@ -19,7 +19,7 @@ WHOLE = re.compile(r"/s/\w+/(board|nodes|fairness|decisions|what-if)\b")
 TEXTS = """() => {
   const found = [];
   const apart = '[data-fact], [data-forecast], [data-apart], svg, select, code, pre, thead,'
-    + ' [data-instead], [data-ghost-used], [data-ghost-held], [data-ghost], [data-mark],'
+    + ' [data-instead], [data-ghost-held], [data-ghost], [data-mark],'
     + ' [data-testid=ghost-at], [data-testid=verdict]';
   const walk = document.createTreeWalker(document.querySelector('main'), 4);
   for (let node; (node = walk.nextNode()); ) {

@@ -34,6 +34,7 @@ export class FieldEdit {
   });
   readonly groups = $derived(grouped(this.fields));
 
+  #reading: object | null = null; // the newest read; an older one that comes later is left
   #looks = false; // what was typed is the draft
   #seen = 0; // the revision of the manifest
 
@@ -46,11 +47,16 @@ export class FieldEdit {
     return typed === undefined || typed === field.text ? [] : [[field, typed]];
   }
 
+  /** Read the object that is shown; what was typed in a field stays while that field is as it was. */
   async load(): Promise<void> {
+    const mine = (this.#reading = {});
     try {
       const { manifest, revision } = await seenOf(this.key);
+      if (mine !== this.#reading) return;
+      const before = new Map(this.fields.map((field) => [placeOf(field.path), field.text]));
       [this.manifest, this.#seen] = [manifest, revision];
-      this.texts.clear();
+      const now = new Map(this.fields.map((field) => [placeOf(field.path), field.text]));
+      for (const [place, typed] of this.texts) if (now.get(place) === typed || now.get(place) !== before.get(place)) this.texts.delete(place);
     } catch (error) {
       this.#refuse(error);
     }

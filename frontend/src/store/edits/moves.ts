@@ -6,7 +6,7 @@ import type { Carried, Drop, Target } from "@/lib/drag.svelte";
 import type { ToastCode } from "@/lib/say.svelte";
 import { t } from "@/lib/words.svelte";
 import { toYaml } from "@/lib/yaml";
-import { addedNodes, type Change, type Part } from "@/store/edits/changes";
+import { addedNodes, applied, type Change, type Part } from "@/store/edits/changes";
 import { change, whatIf } from "@/store/edits/whatIf.svelte";
 import { nameOf, nextName } from "@/store/live/intents";
 import { live } from "@/store/live/live.svelte";
@@ -23,7 +23,27 @@ export function changeOf(what: Move): Change {
   const from = placeOf(what.subject);
   const to = nameOf(what.target);
   const said = from === "" ? t("drag.moved", { what: what.label, to }) : t("drag.movedFrom", { what: what.label, from, to });
-  return { said: [said], parts: [partOf(what)] };
+  const way = wayTo(what.subject, what.target);
+  return way === null ? { said: [said], parts: [partOf(what)] } : { said: [t("drag.makes", { queue: `${way.namespace}/${way.name}` }), said], parts: [{ apply: way.manifest }, partOf(what)] };
+}
+
+interface Way {
+  readonly namespace: string;
+  readonly name: string;
+  readonly manifest: Json;
+}
+
+/** Return the LocalQueue that a Workload needs on its way to a ClusterQueue: none leads there from its namespace. */
+export function wayTo(subject: string, target: string): Way | null {
+  const [kind, namespace = ""] = subject.split("/");
+  const clusterQueue = nameOf(target);
+  if (kind !== "Workload" || !target.startsWith("ClusterQueue/")) return null;
+  const there = [...live.shown.all("LocalQueue"), ...applied(whatIf.parts, "LocalQueue").map((one) => ({ ...one, clusterQueue: whatIf.held(`LocalQueue/${one.namespace}/${one.name}`, "spec.clusterQueue", "") }))];
+  const own = there.filter((one) => one.namespace === namespace);
+  if (own.some((one) => one.clusterQueue === clusterQueue)) return null;
+  const taken = new Set(own.map((one) => one.name));
+  const name = taken.has(clusterQueue) ? nextName(clusterQueue, taken) : clusterQueue;
+  return { namespace, name, manifest: { apiVersion: "kueue.x-k8s.io/v1beta2", kind: "LocalQueue", metadata: { namespace, name }, spec: { clusterQueue } } };
 }
 
 /** Move it in the what-if. Returns whether the server took it. */

@@ -22,6 +22,13 @@ export function linesByKey(lines: readonly PairLine[]): ReadonlyMap<string, Pair
   return new Map(lines.map((line) => [lineKey(line.of, line.queue, line.flavor, line.resource), line]));
 }
 
+/** Return whether the sides of a line differ anywhere: a queue that differs has all of its lines. */
+export const differs = ({ without, changed }: PairLine): boolean => without.values.length !== changed.values.length || without.values.some((value, at) => value !== changed.values[at] || without.atMs[at] !== changed.atMs[at]);
+
+const CLUSTER_QUEUE = /^(used|share|waiting|held)$/;
+/** Return the keys of the rows of the tree in which anything differs. */
+export const rowsOf = (lines: Iterable<PairLine>): ReadonlySet<string> => new Set([...lines].flatMap(({ of, queue }) => (queue === "" || of === "node" ? [] : CLUSTER_QUEUE.test(of) ? [`ClusterQueue//${queue}`, `Queue//${queue}`] : [`Cohort//${queue}`])));
+
 function valueAt({ atMs, values }: RunLine, ms: number): number | null {
   let [low, high] = [0, atMs.length];
   while (low < high) {
@@ -32,11 +39,13 @@ function valueAt({ atMs, values }: RunLine, ms: number): number | null {
   return low === 0 ? 0 : (values[low - 1] ?? null); // before its first value a queue does not exist
 }
 
+/** Return both sides of a line at an instant; null of no line. */
+export const bothAt = (line: PairLine | undefined, ms: number): Apart | null => (line === undefined ? null : { without: valueAt(line.without, ms), changed: valueAt(line.changed, ms) });
+
 /** Return both sides of a line at an instant; null where they are equal. */
 export function apartAt(line: PairLine | undefined, ms: number): Apart | null {
-  if (line === undefined) return null;
-  const [without, changed] = [valueAt(line.without, ms), valueAt(line.changed, ms)];
-  return without === changed ? null : { without, changed };
+  const both = bothAt(line, ms);
+  return both?.without === both?.changed ? null : both;
 }
 
 const instants = (line: PairLine): number[] => [...new Set([...line.without.atMs, ...line.changed.atMs])].sort((a, b) => a - b);

@@ -4,7 +4,7 @@ import { address, ask as inAddress } from "@/lib/address.svelte";
 import { ask, askSoFar, Refusal, request, type Cause, type Json } from "@/net/rest";
 import type { PairLine, WhatIfState, WorkloadVerdict } from "@/protocol/types";
 import { addedTo, changed, movesOf, type Change, type Part } from "@/store/edits/changes";
-import { apartAt, furthestApart, lineKey, linesByKey, type Apart } from "@/store/edits/pairLines";
+import { apartAt, bothAt, differs, furthestApart, lineKey, linesByKey, rowsOf, type Apart } from "@/store/edits/pairLines";
 import { attempt, nameOf, reportRefusal, undo } from "@/store/live/intents";
 import { halt } from "@/store/live/cursor.svelte";
 import { live } from "@/store/live/live.svelte";
@@ -92,8 +92,11 @@ class WhatIf {
     const verdict = this.shown?.verdict ?? null;
     return verdict === null ? null : { fromMs: verdict.fromMs, toMs: verdict.toMs, tickMs: live.latest.sandbox?.tickMs ?? 1000 };
   });
+  readonly #all: ReadonlyMap<string, PairLine> = $derived(linesByKey(this.shown?.verdict?.lines ?? []));
   /** How queues go on where the sides differ. */
-  readonly lines: ReadonlyMap<string, PairLine> = $derived(linesByKey(this.shown?.verdict?.lines ?? []));
+  readonly lines: ReadonlyMap<string, PairLine> = $derived(new Map([...this.#all].filter(([, line]) => differs(line))));
+  /** The keys of queues and cohorts that differ anywhere: their rows are drawn of `atMs` as a whole. */
+  readonly rowsApart: ReadonlySet<string> = $derived(rowsOf(this.lines.values()));
   readonly #furthest = $derived(furthestApart(this.lines.values()));
   /** The instant that ghosts are of: the one asked for, or the tick shown; where the what-if begins there, when the sides are furthest apart. */
   readonly atMs: number = $derived.by(() => {
@@ -106,6 +109,11 @@ class WhatIf {
   /** Return both sides of a queue at that instant; null where they are equal. */
   apart(of: PairLine["of"], queue: string, flavor = "", resource = ""): Apart | null {
     return this.lines.size === 0 ? null : apartAt(this.lines.get(lineKey(of, queue, flavor, resource)), this.atMs);
+  }
+
+  /** Return both sides of a queue that differs at that instant, also where they are equal; null of one that does not. */
+  both(of: PairLine["of"], queue: string, flavor = "", resource = ""): Apart | null {
+    return bothAt(this.#all.get(lineKey(of, queue, flavor, resource)), this.atMs);
   }
 
   /** Return an object's manifest, or the policy document, with the changes made. */

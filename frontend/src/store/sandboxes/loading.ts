@@ -73,9 +73,8 @@ export async function openEmpty(): Promise<void> {
   if (answer !== null) openNew(answer);
 }
 
-function openNew(made: Sandbox): void {
-  go(hrefOf(made.id, "board"));
-}
+// Pods that no queue holds back are looked at where they are, or would be.
+const openNew = (made: Sandbox, kinds: readonly string[] = []): void => go(hrefOf(made.id, made.stack === "kube" && kinds.includes("Node") ? "nodes" : "board"));
 
 /** Take files in: into a new sandbox, or into one that is open; with `rest` what can be taken of them.
  *
@@ -84,7 +83,7 @@ function openNew(made: Sandbox): void {
 export async function takeFiles(files: readonly SourceFile[], into: string | null, manner: Manner, rest = false): Promise<Taken> {
   if (into === null) {
     const made = await create(files, manner, rest);
-    openNew(made);
+    openNew(made, made.report.kinds.map(({ kind }) => kind));
     const kept = made.report.kinds.filter((kind) => kind.outcome !== "refused");
     return { count: kept.reduce((sum, kind) => sum + kind.count, 0), report: made.report };
   }

@@ -2,7 +2,6 @@
 
 import { SECTIONS, type Section } from "@/store/rows/cardPositions";
 import type { Lists } from "@/store/rows/columns.svelte";
-import { WIDE_CARDS } from "@/store/rows/fit";
 
 /** One line of a column. An entry that did not change is the same object: its card is not looked at. */
 export interface Entry {
@@ -17,6 +16,7 @@ export interface Entry {
 
 interface Drawing {
   readonly ranked: boolean; // waiting cards say their place
+  readonly wide: number; // so many of the first waiting cards have two lines
   readonly compact: boolean; // a line for every card
 }
 
@@ -38,9 +38,9 @@ export function entriesOf(lists: Lists, counts: Readonly<Record<Section, number>
 
 const LINE = { position: null, hidden: 0, slim: false } as const;
 
-function cardAt(id: string, section: Section, at: number, { ranked, compact }: Drawing): Entry {
+function cardAt(id: string, section: Section, at: number, { ranked, wide, compact }: Drawing): Entry {
   const waits = section === "waiting";
-  const slim = compact || section === "admitted" || section === "finished" || (waits && at >= WIDE_CARDS);
+  const slim = compact || section === "admitted" || section === "finished" || (waits && at >= wide);
   return { id, part: "card", section, of: 0, position: waits && ranked ? at + 1 : null, hidden: 0, slim };
 }
 

@@ -1,0 +1,223 @@
+"""Worlds that are no scenario: a namespace per team, pods alone, forty queues; forms and the line."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from playwright.sync_api import Page, expect
+
+from tests.builders import cluster_queue, flavor, job, local_queue, node, pod
+from tests.draws import fresh
+from tests.e2e.board import Board, prepared
+from tests.e2e.facts import view
+from tests.services.default_run import wait_for
+
+GPU = "nvidia.com/gpu"
+
+
+def begin(board: Board, manifests: list[dict[str, Any]], tick: int) -> str:
+    """Open the board of manifests at a tick; return the sandbox's address in REST."""
+    text = "---\n".join(json.dumps(one) + "\n" for one in manifests)
+    files = [{"name": "own.yaml", "text": text}]
+    made = prepared(board.page.request, board.url, {"files": files}, tick)
+    board.page.goto(f"{board.url}/s/{made}/board")
+    expect(board.page.get_by_test_id("tick")).to_have_text(str(tick))
+    return f"{board.url}/api/v1/sandboxes/{made}"
+
+
+def teams() -> list[dict[str, Any]]:
+    """Return two teams, a namespace and a ClusterQueue each, with two flavors in one group."""
+    manifests: list[dict[str, Any]] = [flavor("cpu-std"), flavor("gpu", kind="gpu")]
+    for name in ("a", "b"):
+        metadata = {"name": f"gpu-{name}", "labels": {"kind": "gpu"}}
+        free = {"cpu": "32", GPU: "8", "pods": "110"}
+        status = {"allocatable": free, "capacity": free}
+        manifests.append(
+            {"apiVersion": "v1", "kind": "Node", "metadata": metadata, "status": status}
+        )
+        queue = cluster_queue(f"team-{name}", cohort="all")
+        flavors = [
+            {
+                "name": of,
+                "resources": [
+                    {"name": "cpu", "nominalQuota": 32},
+                    {"name": GPU, "nominalQuota": gpus},
+                ],
+            }
+            for of, gpus in (("cpu-std", 0), ("gpu", 8))
+        ]
+        group = {"coveredResources": ["cpu", GPU], "flavors": flavors}
+        queue["spec"]["resourceGroups"] = [group]
+        local = local_queue("main", cluster_queue=f"team-{name}", namespace=name)
+        manifests += [queue, local]
+        for n in range(6):
+            one = job(f"train-{n}", queue="main", namespace=name)
+            (container,) = one["spec"]["template"]["spec"]["containers"]
+            container["resources"]["requests"][GPU] = "4"
+            manifests.append(one)
+    return manifests
+
+
+def test_a_card_of_a_namespace_without_a_local_queue_there_brings_one(
+    board: Board,
+) -> None:
+    page = board.page
+    api = begin(board, teams(), 3)
+    heads = page.get_by_role("columnheader")
+    expect(heads.filter(has_text=GPU).first).to_have_text(f"gpu · {GPU}")
+    card = board.queue("team-a").locator(".card", has_text="train").first
+    board.drag(card, board.queue("team-b"))
+    expect(page.get_by_test_id("makes")).to_contain_text("LocalQueue a/team-b")
+    board.drop()
+    strip = board.verdict()
+    strip.get_by_role("button", name="2 changes").click()
+    expect(strip).to_contain_text("LocalQueue a/team-b made")
+    board.keep()
+    path = "apis/kueue.x-k8s.io/v1beta2/namespaces/a/localqueues/team-b"
+    made = page.request.get(f"{api}/{path}").json()
+    assert made["spec"]["clusterQueue"] == "team-b"
+    board.agrees()
+
+
+def test_pods_without_queues_open_on_the_nodes_and_say_why_they_wait(
+    board: Board,
+) -> None:
+    page = board.page
+    pods = [pod(f"web-{n}", cpu=3, runtime="1h") for n in range(3)]
+    text = "---\n".join(json.dumps(one) + "\n" for one in [node("one"), *pods])
+    file = {"name": "pods.yaml", "mimeType": "text/plain", "buffer": text.encode()}
+    page.goto(board.url)
+    page.locator("input[type=file]").set_input_files(files=[file])
+    page.wait_for_url(re.compile("/nodes"))
+    page.get_by_role("button", name="Step one tick").click()
+    waiting = page.get_by_role("region", name="Pods without a node")
+    expect(waiting).to_contain_text("Insufficient cpu")
+    expect(page.get_by_role("banner")).to_contain_text("as Kubernetes")
+    page.locator("[data-node=one] button.name").click()
+    row = page.get_by_role("row", name=re.compile(r"^pods"))
+    expect(row.get_by_role("cell").nth(1)).to_have_text("1")
+    board.visit("Board")
+    expect(page).to_have_url(re.compile("/board"))
+
+
+def test_a_queue_without_quota_is_not_idle_and_forty_legends_leave_the_chart_room(
+    board: Board,
+) -> None:
+    page = board.page
+    manifests = [flavor(), *(node(f"node-{n}", cpu=8) for n in range(20))]
+    for n in range(40):
+        name = f"team-{n:02}"
+        cpu = 0 if n == 7 else 4
+        manifests.append(cluster_queue(name, cpu=cpu))
+        manifests.append(local_queue(name, cluster_queue=name))
+        manifests.append(job(f"train-{n}", queue=name, cpu=1 + n % 3))
+    begin(board, manifests, 3)
+    tile = page.locator("[data-key='ClusterQueue//team-07']").last
+    expect(tile).to_contain_text("no quota")
+    expect(tile).not_to_have_attribute("style", re.compile("--h0"))
+    legend = page.locator("figure ul").first
+    assert legend.locator("li").count() < 12
+    page.keyboard.press("Control+k")
+    for word, found in (("lesson", "esson"), ("present", "resent"), ("script", "cript")):
+        page.get_by_role("dialog").get_by_role("combobox").fill(word)
+        option = page.get_by_role("option", name=re.compile(found)).first
+        expect(option).to_be_visible()
+
+
+def test_offline_the_stamp_says_that_it_reconnects_and_of_when_the_page_is(
+    board: Board,
+) -> None:
+    page = board.page
+    begin(board, teams(), 3)
+    stamp = page.get_by_role("banner").get_by_role("status")
+    page.context.set_offline(True)
+    expect(stamp).to_contain_text("Reconnecting")
+    expect(stamp).to_contain_text("what is shown is of ")
+    page.context.set_offline(False)
+    expect(stamp).to_contain_text("Paused")
+
+
+def test_decisions_of_a_gangs_pods_are_one_line_and_no_line_is_there_twice(
+    board: Board,
+) -> None:
+    page = board.page
+    gang = job("gang", queue="main", parallelism=6)
+    queue = [cluster_queue("main", cpu=8), local_queue("main", cluster_queue="main")]
+    begin(board, [flavor(), node("one", cpu=8), *queue, gang], 4)
+    page.goto(page.url.replace("/board", "/decisions"))
+    rows = page.get_by_role("row")
+    expect(rows.filter(has_text="Bind")).to_have_count(1)
+    expect(rows.filter(has_text="Bind")).to_contain_text("6 pods")
+    expect(rows.filter(has_text="Arrive")).to_have_count(1)
+    expect(page.get_by_role("cell", name="Reserve", exact=True)).to_have_count(0)
+
+
+#: The fields of the form, by their place: what stands in each.
+FIELDS = """() => Object.fromEntries([...document.querySelectorAll('form label[title^="spec."]')]
+  .map((label) => [label.title, document.getElementById(label.htmlFor)?.value]))"""
+STOPS = ("None", "Hold", "HoldAndDrain")
+STRATEGIES = ("BestEffortFIFO", "StrictFIFO")
+
+
+def test_every_field_of_a_form_is_rests_object_whatever_was_done_before(
+    board: Board,
+) -> None:
+    seed, draw = fresh()
+    page = board.page
+    api = begin(board, teams(), 3)
+    page.goto(f"{page.url}?sel=ClusterQueue//team-a&tab=fields")
+    quota = page.get_by_role("form", name="Fields").get_by_label("nominal").last
+    expect(quota).to_have_value("8")
+    acts = draw.choices(("type", "apply", "discard", "undo", "keep", "other"), k=14)
+    for act in ["apply", "discard", "apply", "undo", *acts]:
+        _do(page, api, act, quota, draw)
+        same = f"QUOTALAB_SEED={seed}, after {act}"
+        wait_for(lambda: _wrong(page) == [], same, timeout_s=20, every_s=0.2)
+
+
+def _do(page: Page, api: str, act: str, quota: Any, draw: Any) -> None:
+    strip = page.get_by_test_id("verdict")
+    names = {"discard": "Discard", "undo": "Undo the last change", "keep": "Keep"}
+    if act in ("type", "apply"):
+        before = quota.input_value()
+        quota.fill(next(n for n in ("6", "12", "20") if n != before))
+        apply = page.get_by_role("button", name="Apply", exact=True)
+        expect(apply).to_be_enabled()
+        if act == "apply":
+            apply.click()
+            expect(apply).to_be_disabled()
+        else:
+            page.get_by_role("button", name="Revert", exact=True).click()
+    elif act == "other":
+        body = {"spec": {"queueingStrategy": draw.choice(STRATEGIES)}}
+        page.request.patch(f"{api}/objects/ClusterQueue/-/team-a", data=body)
+    elif strip.count() > 0:
+        strip.get_by_role("button", name=names[act], exact=True).click()
+    expect(page.locator("[aria-busy=true]")).to_have_count(0)
+
+
+def _wrong(page: Page) -> list[str]:
+    """Return the fields that are not those of the object in REST, or of the open what-if."""
+    shown = page.evaluate(FIELDS)
+    spec = view.fetched(page, "/objects/ClusterQueue/-/team-a")
+    number = re.search(r"what-if=(\d+)", page.url)
+    if number is not None:
+        found = view.fetched(page, f"/what-ifs/{number[1]}")
+        for part in found["changes"]:
+            spec = _merged(spec, part["patch"]["body"])
+    wrong = []
+    for place, value in shown.items():
+        at: Any = spec
+        for name in re.split(r"[.\[\]]+", place.rstrip("]")):
+            at = at[int(name)] if isinstance(at, list) else (at or {}).get(name)
+        if isinstance(at, str | int) and str(at) != value:
+            wrong.append(f"{place}: {value}, not {at}")
+    return wrong if shown else ["no field"]
+
+
+def _merged(document: Any, patch: Any) -> Any:
+    if not isinstance(patch, dict) or not isinstance(document, dict):
+        return patch
+    return document | {n: _merged(document.get(n), v) for n, v in patch.items()}
