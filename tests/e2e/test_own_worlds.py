@@ -120,7 +120,11 @@ def test_a_queue_without_quota_is_not_idle_and_forty_legends_leave_the_chart_roo
     legend = page.locator("figure ul").first
     assert legend.locator("li").count() < 12
     page.keyboard.press("Control+k")
-    for word, found in (("lesson", "esson"), ("present", "resent"), ("script", "cript")):
+    for word, found in (
+        ("lesson", "esson"),
+        ("present", "resent"),
+        ("script", "cript"),
+    ):
         page.get_by_role("dialog").get_by_role("combobox").fill(word)
         option = page.get_by_role("option", name=re.compile(found)).first
         expect(option).to_be_visible()
