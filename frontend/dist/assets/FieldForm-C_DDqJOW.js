@@ -1,0 +1,1 @@
+export{t as default}from"./FieldForm-BK1uu9tl.js";
