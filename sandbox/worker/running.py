@@ -49,11 +49,3 @@ def take_over(claim: Claim) -> bool:
     name = f"follow-{claim.sandbox_id}"
     threading.Thread(target=follower.run, name=name, daemon=True).start()
     return True
-
-
-def end_all() -> None:
-    """End what this process follows."""
-    while _here:
-        _, follower = _here.popitem()
-        follower.stop.set()
-        follower.cluster.end_watches()

@@ -72,7 +72,7 @@ def _single(kind: Any, job: Manifest, around: Surroundings) -> Outcome:
 def _group(kind: Any, pods: Sequence[Manifest], around: Surroundings) -> Outcome:
     return {
         "workloads": [_workload(kind.group_workload(pods, around))],
-        "suspended": kind.group_suspended(pods),
+        "suspended": any(map(kind.suspended, pods)),
         "podsReady": kind.group_ready(pods),
         "reclaimablePods": kind.group_reclaimable(pods),
         **_ended(kind.group_finish(pods)),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from scheduler.engine.yunikorn.objects.model import Application, Ask, SchedulingNode
@@ -120,12 +120,12 @@ def add_nodes(partition: Partition, vector: Vector) -> None:
     for data in vector["nodes"]:
         node = SchedulingNode(
             data["name"],
-            resources.parse_all(data["capacity"]),
+            parse_all(data["capacity"]),
             schedulable=data.get("schedulable", True),
         )
         partition.add_node(node)
         if "occupied" in data:
-            partition.occupy(node, resources.parse_all(data["occupied"]))
+            partition.occupy(node, parse_all(data["occupied"]))
 
 
 def read_ask(partition: Partition, data: Vector) -> Ask:
@@ -147,10 +147,15 @@ def read_ask(partition: Partition, data: Vector) -> Ask:
     )
 
 
+def parse_all(texts: Mapping[str, object]) -> dict[str, int]:
+    """Return the amounts of a whole resource mapping; raises QuantityError."""
+    return {name: resources.parse(name, text) for name, text in texts.items()}
+
+
 @functools.lru_cache(maxsize=4096)
 def _amounts(texts: tuple[tuple[str, str], ...]) -> dict[str, int]:
     """Return the amounts of a resource; asks of one shape share them."""
-    return resources.parse_all(dict(texts))
+    return parse_all(dict(texts))
 
 
 class _ExcludedNodes:

@@ -7,19 +7,20 @@ from typing import Any
 
 from scheduler.engine.yunikorn.gang import placeholders
 from scheduler.engine.yunikorn.objects.gang_state import GangState, Style, TaskGroup
-from scheduler.engine.yunikorn.objects.model import Application
+from scheduler.engine.yunikorn.objects.model import Application, Queue
 from scheduler.engine.yunikorn.objects.partition import Partition
+from scheduler.engine.yunikorn.objects.partition_state import build
 from scheduler.engine.yunikorn.placement.rules import Submission, place
 from scheduler.engine.yunikorn.preemption import quota_change
-from scheduler.engine.yunikorn.stage import reconfigure
 from scheduler.input.manifests import queues_yaml as manifests
 from scheduler.model.errors import SchedulerError
+from scheduler.model.hierarchy import PartitionSpec, QueueConfig
 from scheduler.model.registry import lookup
-from scheduler.model.yunikorn import resources
 from tests.conformance.yunikorn_state import (
     MS,
     TraceListener,
     add_nodes,
+    parse_all,
     read_ask,
     run_cycles,
 )
@@ -183,9 +184,42 @@ def _gang(data: Vector) -> GangState:
         TaskGroup(
             name=group["name"],
             members=group["members"],
-            resource=resources.parse_all(group["resource"]),
+            resource=parse_all(group["resource"]),
         )
         for group in data["groupsSpec"]
     ]
     style: Style = data.get("style", "Soft")
     return GangState(groups={group.name: group for group in groups}, style=style)
+
+
+def reconfigure(partition: Partition, spec: PartitionSpec) -> None:
+    """Take a new configuration; applications and allocations stay where they are.
+
+    Queues that it no longer names are drained: they take no new application.
+    """
+    before = {
+        queue.path: (queue.max, queue.properties.quota_delay_ms)
+        for queue in partition.root.walk()
+    }
+    _apply(partition.root, spec.root)
+    partition.configure(spec)
+    for app in partition.apps.values() if partition.limits.active else ():
+        for ask in app.allocations.values():
+            partition.limits.take(app, ask.resource)
+    for queue in partition.root.walk():
+        old_max, old_delay_ms = before.get(queue.path, (None, 0))
+        quota_change.update_clock(queue, old_max, old_delay_ms, partition.now_ms)
+
+
+def _apply(queue: Queue, spec: QueueConfig) -> None:
+    queue.configure(spec)
+    queue.managed = True
+    named = {child.name: child for child in spec.queues}
+    for name, child in queue.children.items():
+        if name in named:
+            _apply(child, named[name])
+        elif child.managed:
+            child.state = "Draining"
+    for name, child_spec in named.items():
+        if name not in queue.children:
+            queue.children[name] = build(child_spec, queue)

@@ -18,7 +18,7 @@ import pytest
 
 from scheduler.engine.compiled import finder
 from scheduler.engine.compiled.build import missing, put_in_place
-from scheduler.engine.compiled.modules import module_name, sources
+from scheduler.engine.compiled.modules import sources
 
 ROOT = Path(__file__).resolve().parents[2]
 VECTORS = [
@@ -189,3 +189,8 @@ def test_who_has_no_c_compiler_is_told_that_nothing_is_lost(tmp_path):
     assert done.returncode == 1
     assert "plain Python decides the same" in done.stderr
     assert not (tmp_path / "x").exists()
+
+
+def module_name(source: str) -> str:
+    """Return the name by which a source is imported."""
+    return source.removesuffix(".py").replace("/", ".")

@@ -88,8 +88,3 @@ def _has_options(one: ast.ClassDef) -> bool:
     """Return whether a class is a record, or has options in its head."""
     bases = {ast.unparse(base) for base in one.bases}
     return bool(one.keywords) or bool(bases & {"msgspec.Struct", "Struct"})
-
-
-def module_name(source: str) -> str:
-    """Return the name by which a source is imported."""
-    return source.removesuffix(".py").replace("/", ".")

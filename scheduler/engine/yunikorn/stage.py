@@ -9,9 +9,8 @@ from scheduler.engine.yunikorn import messages
 from scheduler.engine.yunikorn.gang import placeholders
 from scheduler.engine.yunikorn.objects import partition as application_states
 from scheduler.engine.yunikorn.objects import partition as invariants
-from scheduler.engine.yunikorn.objects.model import Ask, Queue
-from scheduler.engine.yunikorn.objects.partition import CYCLE_MS, Partition
-from scheduler.engine.yunikorn.objects.partition_state import build
+from scheduler.engine.yunikorn.objects.model import Ask
+from scheduler.engine.yunikorn.objects.partition import CYCLE_MS
 from scheduler.engine.yunikorn.preemption import quota_change
 from scheduler.engine.yunikorn.scheduling import cycle
 from scheduler.engine.yunikorn.scheduling.cycle import outstanding
@@ -22,7 +21,6 @@ from scheduler.engine.yunikorn.shim.pod_handlers import (
     PRIORITY_CLASS,
     NodeHandlers,
 )
-from scheduler.model.hierarchy import PartitionSpec, QueueConfig
 from scheduler.model.objects import Key, Object
 from scheduler.model.reasons import APPLICATION_REJECTED, RESERVATION_TIMEOUT
 
@@ -167,38 +165,3 @@ class YunikornStage(NodeHandlers):
         """Yield a sentence per sum that is not what it sums."""
         self.finish_restore()
         yield from invariants.violations(self.partition)
-
-
-# ------------------------------------------------------------------------
-# A new queues.yaml for a partition that runs.
-
-
-def reconfigure(partition: Partition, spec: PartitionSpec) -> None:
-    """Take a new configuration; applications and allocations stay where they are.
-
-    Queues that it no longer names are drained: they take no new application.
-    """
-    before = {
-        queue.path: (queue.max, queue.properties.quota_delay_ms)
-        for queue in partition.root.walk()
-    }
-    _apply(partition.root, spec.root)
-    partition.configure(spec)
-    partition.limits.recount(partition.apps.values())
-    for queue in partition.root.walk():
-        old_max, old_delay_ms = before.get(queue.path, (None, 0))
-        quota_change.update_clock(queue, old_max, old_delay_ms, partition.now_ms)
-
-
-def _apply(queue: Queue, spec: QueueConfig) -> None:
-    queue.configure(spec)
-    queue.managed = True
-    named = {child.name: child for child in spec.queues}
-    for name, child in queue.children.items():
-        if name in named:
-            _apply(child, named[name])
-        elif child.managed:
-            child.state = "Draining"
-    for name, child_spec in named.items():
-        if name not in queue.children:
-            queue.children[name] = build(child_spec, queue)

@@ -66,11 +66,6 @@ def _complaint(resource: str, text: object) -> Sentence:
     return in_field(resource, expected(Wanted.DIGITS.said(example=example), text))
 
 
-def parse_all(texts: Mapping[str, object]) -> Amounts:
-    """Return the amounts of a whole resource mapping; raises QuantityError."""
-    return {name: parse(name, text) for name, text in texts.items()}
-
-
 def text_of(resource: str, amount: int) -> str:
     """Return the amount as queues.yaml writes it, in its largest whole unit."""
     if resource == VCORE:

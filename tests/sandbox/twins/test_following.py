@@ -35,7 +35,10 @@ def server(tmp_path, settings) -> Iterator[ApiServer]:
         settings.CLUSTERS_FILE = str(file)
         server.put("Node", "n1")
         yield server
-        running.end_all()
+        for follower in [*running._here.values()]:
+            follower.stop.set()
+            follower.cluster.end_watches()
+        running._here.clear()
         wait_for(lambda: not followers(), "the followers to end")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from scheduler.engine.yunikorn.objects.model import Application, Queue
 from scheduler.model.hierarchy import Limit
@@ -38,14 +38,6 @@ class UserGroupLimits:
         if self.active:
             for holder in self._holders(app):
                 self.running.setdefault(holder, set()).add(app.id)
-
-    def recount(self, apps: Iterable[Application]) -> None:
-        """Count everything that applications hold, from nothing."""
-        if not self.active:
-            return
-        for app in apps:
-            for ask in app.allocations.values():
-                self.take(app, ask.resource)
 
     def counted_without_pods(self, apps: Mapping[str, Application]) -> list[str]:
         """Return the applications that count although they hold nothing now."""

@@ -108,10 +108,6 @@ class PlainPod(QueuedJob):
         workload["metadata"]["ownerReferences"] = owners
         return workload
 
-    def group_suspended(self, manifests: Sequence[Manifest]) -> bool:
-        """Return whether any pod of the group is gated or has ended."""
-        return any(self.suspended(one) for one in manifests)
-
     def group_finish(self, manifests: Sequence[Manifest]) -> Finish | None:
         """Return how the group ended: as many successes as its total count."""
         total = _total(manifests[0])
