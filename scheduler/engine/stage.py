@@ -53,8 +53,8 @@ class Journal:
         """Append one decision; one that repeats at an instant is counted instead."""
         if decision.merges and not _is_final(decision):
             identity = _identity(decision)
-            at = self._latest.get(identity, len(self.decisions))
-            if at < len(self.decisions):
+            at = self._latest.get(identity)
+            if at is not None and at < len(self.decisions):
                 before = self.decisions[at]
                 if before.at_ms == decision.at_ms and _identity(before) == identity:
                     times = _times(before) + _times(decision)

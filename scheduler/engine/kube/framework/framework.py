@@ -132,10 +132,9 @@ class Framework:
 
     def prepares_alike(self, pod: Pod) -> bool:
         """Return whether PreFilter says the same of each pod of this shape and priority."""
-        shape = pod.shape
-        return not (shape.claims or shape.device_claims) and all(
-            plugin.prepares_alike(pod) for plugin in self._particular
-        )
+        if pod.shape.claims or pod.shape.device_claims:
+            return False
+        return all(plugin.prepares_alike(pod) for plugin in self._particular)
 
     def pre_filter(self, state: CycleState, pod: Pod) -> PreFilterResult:
         """Run PreFilter. An Unschedulable lets the others run, then counts."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import ClassVar
 
 import msgspec
@@ -120,7 +121,7 @@ class DefaultPreemption(Plugin):
     ) -> DryRun:
         """Try the nodes where removing pods may help, from a drawn start."""
         rows = verdicts.helpable()
-        names = [verdicts.node_table.names[row] for row in rows]
+        names = [verdicts.node_table.names[row] for row in rows.tolist()]
         if isinstance(search, TracedSearch):
             search.note_verdicts(verdicts, set(names))
         if not names:
@@ -155,10 +156,11 @@ class DefaultPreemption(Plugin):
     def _why(self, verdicts: Verdicts, run: DryRun) -> str:
         """Return the sentence of a search that found nothing."""
         size = verdicts.node_table.size
-        counts: dict[str, int] = {}
-        for status in run.failed.values():
-            for reason in status.reasons:
-                counts[reason] = counts.get(reason, 0) + 1
+        counts = Counter[str]()
+        statuses = {id(status): status for status in run.failed.values()}
+        for one, nodes in Counter(map(id, run.failed.values())).items():
+            for reason in statuses[one].reasons:
+                counts[reason] += nodes
         rest = size - len(run.failed)
         if rest:
             counts[NOT_HELPFUL] = rest

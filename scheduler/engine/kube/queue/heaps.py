@@ -83,17 +83,16 @@ class BackoffHeap:
     went elsewhere, or whose key is another one, leaves a stale entry.
     """
 
-    def __init__(
-        self, sort_key: SortKey, known: Callable[[QueuedPodInfo], bool]
-    ) -> None:
+    def __init__(self, sort_key: SortKey) -> None:
         self._sort_key = sort_key
-        self._known = known
         self._heap: list[tuple[int, tuple[Any, ...], int, int, QueuedPodInfo]] = []
+        self._current: dict[int, int] = {}  # id of a queued pod -> its last entry
         self._entries = 0
 
     def push(self, queued: QueuedPodInfo) -> None:
         """Put in a pod that backs off, or one that changed meanwhile."""
         self._entries += 1
+        self._current[id(queued)] = self._entries
         key = self._sort_key(queued)
         entry = (queued.ready_ms, key, queued.seq, self._entries, queued)
         heapq.heappush(self._heap, entry)
@@ -102,15 +101,13 @@ class BackoffHeap:
         """Return the first pod, which stays in; None when none backs off."""
         heap = self._heap
         while heap:
-            _, key, seq, _, queued = heap[0]
-            if (
-                queued.place == "backoff"
-                and queued.seq == seq
-                and self._known(queued)
-                and self._sort_key(queued) == key
-            ):
+            _, _, _, entry, queued = heap[0]
+            last = self._current[id(queued)] == entry
+            if last and queued.place == "backoff":
                 return queued
             heapq.heappop(heap)
+            if last:
+                del self._current[id(queued)]
         return None
 
 

@@ -57,7 +57,7 @@ class SchedulingQueue:
         # Those that may be tried early; None where their order moves meanwhile.
         self._early: BackoffHeap | None = None
         if timing.pop_from_backoff and not moving:
-            self._early = BackoffHeap(sort_key, self._known)
+            self._early = BackoffHeap(sort_key)
         self._unschedulable: dict[Key, QueuedPodInfo] = {}
         # The same, by the plug-ins that turned them back: an event asks about these alone.
         self._turned_back: dict[str, dict[Key, QueuedPodInfo]] = {}
@@ -137,9 +137,10 @@ class SchedulingQueue:
         if error or not (queued.rejectors or queued.waiting_on):
             self._set_backoff(queued, "error" if error else "backoff")
             return
-        self._requeue(queued, queued.woken)
+        if queued.woken:
+            self._requeue(queued, queued.woken)
         if queued.place == "flight":
-            self._set_aside(queued, "pool")
+            self._set(queued, "pool")
 
     # --- events
 
@@ -266,15 +267,12 @@ class SchedulingQueue:
                 self._turned_back.setdefault(name, {})[key] = queued
         self.context.journal.touch(key)
 
-    def _set_aside(self, queued: QueuedPodInfo, place: QueuePlace) -> None:
-        self._set(queued, place)
-
     def _to_active(self, queued: QueuedPodInfo) -> None:
         status = self._pre_enqueue(queued.pod)
         if not status.ok:
             queued.rejectors.add(status.plugin)
             queued.reason, queued.message = "SchedulingGated", status.message
-            self._set_aside(queued, "gated")
+            self._set(queued, "gated")
             return
         if queued.first_us is None:
             queued.first_us = self.context.now_us
@@ -317,7 +315,6 @@ class SchedulingQueue:
 
     def _pop_backoff(self) -> QueuedPodInfo | None:
         """Return the pod to try early: soonest second first, then by QueueSort."""
-        self._drop_stale(self._later, ("backoff", "error"))
         queued = self._first_early()
         if queued is None:
             return None

@@ -49,12 +49,17 @@ class Failure(NamedTuple):
 
 @dataclass(slots=True)
 class Memo:
-    """What is known of one shape of pod on every row, and up to which change."""
+    """What is known of one shape of pod on every row, and up to which change.
+
+    Rows are scored where a pod may go to one: most that fail are not.
+    """
 
     state: CycleState
     refused: Status  # an error of PreScore, else success
-    nodes_version: int = -1
+    nodes_version: int = -1  # of the mask
     position: int = -1
+    scored_nodes: int = -1
+    scored_position: int = -1
     fixed: Mask = field(default_factory=lambda: np.empty(0, dtype=np.bool_))
     mask: Mask = field(default_factory=lambda: np.empty(0, dtype=np.bool_))
     fixed_sum: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
@@ -86,6 +91,8 @@ class Evaluator:
         self.cluster = cluster
         self.nominations = nominations
         self._memos: dict[tuple[int, str], Memo] = {}
+        self._span = (-1, -1)  # between two positions these rows changed
+        self._rows: Rows | None = None
         kept = [p for p in framework.filters if p.scope != "cluster"]
         self._node_filters = [p for p in kept if p.scope == "node"]
         self._row_filters = [p for p in kept if p.scope == "row"]
@@ -104,7 +111,8 @@ class Evaluator:
 
         Else as `failure`.
         """
-        failure = self._last_failure(pod)
+        memo = self._memos.get((pod.shape.ordinal, pod.wanted_node))
+        failure = None if memo is None else memo.failure
         if failure is None or not (
             failure.alike
             and failure.position == self.cluster.position
@@ -121,14 +129,11 @@ class Evaluator:
         Nothing changed on the nodes since. The caller knows that no pod is nominated and
         that nobody outside is asked.
         """
-        failure = self._last_failure(pod)
+        memo = self._memos.get((pod.shape.ordinal, pod.wanted_node))
+        failure = None if memo is None else memo.failure
         if failure is None or failure[:4] != self._seen(state, pod):
             return None
         return failure
-
-    def _last_failure(self, pod: Pod) -> Failure | None:
-        memo = self._memos.get((pod.shape.ordinal, pod.wanted_node))
-        return None if memo is None else memo.failure
 
     def note_failure(
         self, state: CycleState, pod: Pod, message: str, rejectors: tuple[str, ...]
@@ -238,7 +243,7 @@ class Evaluator:
         if no pod stood on them. The second value is an error when a plug-in
         failed.
         """
-        memo = self.memo(pod)
+        memo = self.scored(pod)
         if not memo.refused.ok:
             return np.empty(0, dtype=np.intp), memo.refused
         try:
@@ -301,7 +306,7 @@ class Evaluator:
 
     def totals(self, state: CycleState, pod: Pod, mask: Mask) -> dict[int, int]:
         """Return the total of every row in `mask`."""
-        ranked = self._ranked(self.memo(pod), state, pod, mask)
+        ranked = self._ranked(self.scored(pod), state, pod, mask)
         return {int(row): int(ranked[row]) for row in np.flatnonzero(mask)}
 
     def weighted(self, plugin: Plugin, state: CycleState, pod: Pod, rows: Rows) -> Ints:
@@ -347,24 +352,38 @@ class Evaluator:
     # --- what is kept
 
     def memo(self, pod: Pod) -> Memo:
-        """Return what is known of pods of this shape, brought up to date."""
+        """Return which rows pods of this shape may go to; no score is brought up to date."""
         key = (pod.shape.ordinal, pod.wanted_node)
         memo = self._memos.get(key)
         if memo is None:
             self._preempt()
             memo = self._memos[key] = self._new(pod)
-        node_table = self.cluster.node_table
         if memo.nodes_version != self.cluster.nodes_version:
-            self._renew(memo, pod, node_table)
+            self._renew(memo, pod)
         elif memo.position != self.cluster.position:
-            rows = self.cluster.changed_since(memo.position)
-            if rows is None or len(rows) * 4 > node_table.size + 64:
-                self._renew_rows(memo, pod, node_table, None)
-            else:
-                unique = np.array(sorted(set(rows)), dtype=np.intp)
-                self._renew_rows(memo, pod, node_table, unique)
+            self._renew_rows(memo, pod, self._changed(memo.position))
         memo.position = self.cluster.position
         return memo
+
+    def scored(self, pod: Pod) -> Memo:
+        """Return what is known of pods of this shape, scores too."""
+        memo = self.memo(pod)
+        if memo.scored_nodes != self.cluster.nodes_version:
+            self._score(memo, pod)
+        elif memo.scored_position != self.cluster.position:
+            self._score_rows(memo, pod, self._changed(memo.scored_position))
+        memo.scored_position = self.cluster.position
+        return memo
+
+    def _changed(self, position: int) -> Rows | None:
+        """Return the rows that changed since; None where all are asked sooner."""
+        span = position, self.cluster.position
+        if self._span != span:
+            self._span, self._rows = span, None
+            rows = self.cluster.changed_since(position)
+            if rows is not None and len(rows) * 4 <= self.cluster.node_table.size + 64:
+                self._rows = np.array(sorted(set(rows)), dtype=np.intp)
+        return self._rows
 
     def _preempt(self) -> None:
         """Drop the oldest memos; what they held is worked out again when asked."""
@@ -387,13 +406,32 @@ class Evaluator:
                 refused = status.by(plugin.name)
         return Memo(state, refused)
 
-    def _renew(self, memo: Memo, pod: Pod, node_table: NodeTable) -> None:
-        """Ask again all that depends on Node objects."""
-        view = node_table.all()
-        memo.fixed = np.ones(node_table.size, dtype=np.bool_)
+    def _renew(self, memo: Memo, pod: Pod) -> None:
+        """Ask the filters again all that depends on Node objects."""
+        view = self.cluster.node_table.all()
+        memo.fixed = np.ones(view.size, dtype=np.bool_)
         for plugin in self._node_filters:
             if plugin.name not in memo.state.skip_filter:
                 memo.fixed &= plugin.filter_rows(memo.state, pod, view) == 0
+        memo.nodes_version = self.cluster.nodes_version
+        self._renew_rows(memo, pod, None)
+
+    def _renew_rows(self, memo: Memo, pod: Pod, rows: Rows | None) -> None:
+        """Ask the filters again what depends on the pods of these rows (None: all)."""
+        node_table = self.cluster.node_table
+        view = node_table.all() if rows is None else node_table.only(rows)
+        mask = memo.fixed.copy() if rows is None else memo.fixed[rows]
+        for plugin in self._row_filters:
+            if plugin.name not in memo.state.skip_filter:
+                mask &= plugin.filter_rows(memo.state, pod, view) == 0
+        if rows is None:
+            memo.mask, memo.ranked = mask, None
+        else:
+            memo.mask[rows] = mask
+
+    def _score(self, memo: Memo, pod: Pod) -> None:
+        """Ask the scorers again all that depends on Node objects."""
+        view = self.cluster.node_table.all()
         memo.fixed_sum = self._flat_sum(self._node_scorers, memo, pod, view)
         memo.raw.clear()
         memo.level.clear()
@@ -403,32 +441,25 @@ class Evaluator:
             if plugin.name not in memo.state.skip_score:
                 raw = plugin.score_rows(memo.state, pod, view)
                 memo.raw[plugin.name] = raw
-                if node_table.size and raw.min() == raw.max():
+                if view.size and raw.min() == raw.max():
                     memo.level[plugin.name] = int(raw[0])
-        memo.nodes_version = self.cluster.nodes_version
-        self._renew_rows(memo, pod, node_table, None)
+        memo.scored_nodes = self.cluster.nodes_version
+        self._score_rows(memo, pod, None)
 
-    def _renew_rows(
-        self, memo: Memo, pod: Pod, node_table: NodeTable, rows: Rows | None
-    ) -> None:
-        """Ask again what depends on the pods of these rows (None: all)."""
+    def _score_rows(self, memo: Memo, pod: Pod, rows: Rows | None) -> None:
+        """Ask the scorers again what depends on the pods of these rows (None: all)."""
+        node_table = self.cluster.node_table
         view = node_table.all() if rows is None else node_table.only(rows)
-        mask = memo.fixed.copy() if rows is None else memo.fixed[rows]
-        for plugin in self._row_filters:
-            if plugin.name not in memo.state.skip_filter:
-                mask &= plugin.filter_rows(memo.state, pod, view) == 0
         flat = self._flat_sum(self._row_scorers, memo, pod, view)
         if rows is None:
-            memo.mask, memo.flat = mask, flat + memo.fixed_sum
-            memo.ranked = None
+            memo.flat, memo.ranked = flat + memo.fixed_sum, None
             return
-        memo.mask[rows] = mask
         flat += memo.fixed_sum[rows]
         memo.flat[rows] = flat
         if memo.ranked is not None:
             for scores in memo.normal.values():
                 flat = flat + scores[rows]
-            memo.ranked[rows] = np.where(mask, flat, _LOWEST)
+            memo.ranked[rows] = np.where(memo.mask[rows], flat, _LOWEST)
 
     def _flat_sum(
         self, plugins: list[Plugin], memo: Memo, pod: Pod, view: View

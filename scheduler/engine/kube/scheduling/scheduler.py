@@ -50,10 +50,10 @@ class Scheduler(BindingCycles):
         An equal pod failed and no node has changed since.
         """
         search = self.searches[queued.pod.scheduler_name]
-        if not search.fails_alike(queued.pod, self.host.locked_for(self)):
-            return False
         failure = search.evaluator.repeated(queued.pod)
-        if failure is None:
+        if failure is None or not search.fails_alike(
+            queued.pod, self.host.locked_for(self)
+        ):
             return False
         queued.rejectors.update(failure.rejectors)
         self._handle_failure(queued, REJECTED, failure.message)
