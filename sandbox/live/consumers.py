@@ -102,7 +102,7 @@ class SandboxConsumer(AsyncWebsocketConsumer):
             await self.close(CLOSE_FULL)
             return
         if self.client is None:
-            self.client = Client(send=self._send, close=self._close)
+            self.client = Client(send=self.send, close=self._close)
             await hub.enter(self.sandbox_id, self.client)
             news = await once_for_all(running_news, self.sandbox_id)
             if news is not None:
@@ -128,9 +128,6 @@ class SandboxConsumer(AsyncWebsocketConsumer):
             counters.note_size("sockets", -1)
         if self.client is not None:
             await hub.leave(self.sandbox_id, self.client)
-
-    async def _send(self, text: str) -> None:
-        await self.send(text_data=text)
 
     async def _close(self, code: int) -> None:
         with contextlib.suppress(RuntimeError, asyncio.CancelledError):

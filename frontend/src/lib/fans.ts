@@ -15,7 +15,7 @@ export function cornersOf(fan: Fan, most: number): readonly (readonly [number, n
   return [...up, ...down.reverse()];
 }
 
-/** Return the line of a fan's median as corners. */
+/** Return the points of the line through a fan's medians. */
 export function medianOf(fan: Fan, most: number): readonly (readonly [number, number])[] {
   return fan.ticks.map((tick, index) => [tick, fan.middle[index] ?? most]);
 }

@@ -11,7 +11,7 @@ export interface Seen {
   readonly revision: number;
 }
 
-/** Return what makes a manifest another one: a form reads it again when any of these changes. */
+/** Return what a shown manifest depends on: a form reads it again when any of these changes. */
 export const manifestNews = (): readonly unknown[] => [live.pastShown, live.run, whatIf.parts, whatIf.givenWay, live.latest.events.findLast((event) => event.type === "Edit")?.revision];
 
 /** Return an object's manifest as `manifestOf` does, and up to which revision it was seen. */

@@ -14,7 +14,7 @@ export function groupOf({ fates: [first = "equal"] }: Pick<WorkloadVerdict, "fat
   return LATER.includes(first) ? "later" : OTHER.includes(first) ? "other" : "earlier";
 }
 
-/** Return the ink of a row: red and green are for the verdict alone. */
+/** Return the colour of a row of the verdict: green for earlier, red for later or never, grey for neither. */
 export function inkOf(row: Pick<WorkloadVerdict, "fates">): "pass" | "fail" | "second" {
   const group = groupOf(row);
   return group === "earlier" ? "pass" : group === "later" || group === "never" ? "fail" : "second";
