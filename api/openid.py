@@ -35,9 +35,6 @@ from sandbox.base.errors import ForbiddenError
 from sandbox.world.webhooks import is_outside, numbers_of
 from scheduler.engine.kube.extender.ports import ExtenderError
 
-# ------------------------------------------------------------------------
-# OpenID Connect by Authlib: to the provider, and back with claims that were checked.
-
 
 #: Signatures that only the provider can make; never "none", never a shared secret.
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "ES256", "ES384", "EdDSA")

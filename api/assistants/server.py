@@ -33,9 +33,6 @@ from scheduler.model.amounts import is_whole
 from scheduler.model.policy import PolicySpec
 from scheduler.model.scenario import Scenario
 
-# ------------------------------------------------------------------------
-# The server of the protocol: tools and resources, over stdio or guarded HTTP.
-
 
 PATH = "/mcp"
 _MOST_BODY = 4 * 2**20

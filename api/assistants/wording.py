@@ -18,10 +18,6 @@ from api.notebook.verdicts import Verdict
 from scheduler.analysis.measures import bill
 from scheduler.analysis.measures.verdict import NEUTRAL, ChangeVerdict
 
-# ------------------------------------------------------------------------
-# Answers in words: short, quotable, and with nothing in them that draws on a
-# terminal.
-
 
 #: Letters of one answer, whatever was asked.
 MOST = 6_000

@@ -16,10 +16,6 @@ from scheduler.model import resource_quota
 from scheduler.model.amounts import canonical
 from scheduler.model.reasons import has_ended
 
-# ------------------------------------------------------------------------
-# What admission does to a pod that is written: its classes, and limits of a
-# namespace.
-
 
 Document = dict[str, Any]
 

@@ -28,9 +28,6 @@ from scheduler.model.annotations import ARRIVAL, PREFIX
 from scheduler.model.objects import Key
 from scheduler.model.reasons import is_true
 
-# ------------------------------------------------------------------------
-# What a deletion takes with it, and what holds an object back.
-
 
 Document = dict[str, Any]
 #: Kinds that the simulation makes of others, and takes away with them.

@@ -10,9 +10,6 @@ import string
 from collections import Counter
 from typing import Any
 
-# ------------------------------------------------------------------------
-# What is wrong with JSON, in the words of Go's decoder, which clients know.
-
 
 _CUT = "unexpected end of JSON input"
 TOO_DEEP = "exceeded max depth"

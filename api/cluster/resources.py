@@ -11,9 +11,6 @@ from scheduler.input.manifests.kinds import KUEUE, Kind
 from scheduler.input.manifests.versions import to_older
 from scheduler.model import schemas
 
-# ------------------------------------------------------------------------
-# What is served: the table of kinds as API resources with their short names.
-
 
 #: Plural -> the names that kubectl users type; Kueue's definitions have their own.
 SHORT_NAMES: dict[str, list[str]] = {

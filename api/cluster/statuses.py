@@ -29,9 +29,6 @@ from scheduler.model.podset_template import pod_requests
 from scheduler.model.reasons import has_ended, is_true
 from scheduler.model.releases.release import COARSE
 
-# ------------------------------------------------------------------------
-# Statuses as kubelets and controllers write them, from what the simulation keeps.
-
 
 Document = dict[str, Any]
 _COMPUTE = ("cpu", "memory")

@@ -12,9 +12,6 @@ from typing import Any, get_args
 from sandbox.page import wire
 from scheduler.model.decisions import NAMES
 
-# ------------------------------------------------------------------------
-# The schema that the page's types and checks are generated from.
-
 
 def schema(document: dict[str, Any]) -> str:
     """Return the components of an OpenAPI document, as a document of their own.

@@ -6,9 +6,6 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-# ------------------------------------------------------------------------
-# JSON Schemas as type expressions, which each language writes in its own way.
-
 
 Schema = dict[str, Any]
 _HEAD = "#/components/schemas/"

@@ -13,9 +13,6 @@ from api.metrics.counting import WorkloadTotals
 from api.metrics.exposition import Exposition
 from sandbox.page.diffs import Page, Row
 
-# ------------------------------------------------------------------------
-# Kueue's metrics under Kueue's names and labels.
-
 
 #: Kueue exports memory in bytes and CPU in cores.
 _MILLI = frozenset({"cpu"})

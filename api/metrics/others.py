@@ -19,9 +19,6 @@ from sandbox.page.diffs import Page, Row
 from sandbox.page.rows.transport import KEY as SANDBOX_KEY
 from scheduler.analysis.forecast.starts import Forecast
 
-# ------------------------------------------------------------------------
-# Our own clock, and the names of YuniKorn and kube-scheduler.
-
 
 def add_own(out: Exposition, sandbox: Sandbox, common: dict[str, str]) -> None:
     """Add the sandbox's clock."""

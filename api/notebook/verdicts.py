@@ -7,9 +7,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
-# ------------------------------------------------------------------------
-# What a change would do: both sides run to the same horizon.
-
 
 #: What the sums are called where people read them.
 _WORDS = {

@@ -25,9 +25,6 @@ from scheduler.model.amounts import is_whole
 from scheduler.model.errors import SchedulerError
 from scheduler.model.texts.values import read_value
 
-# ------------------------------------------------------------------------
-# A cluster as a server of scripts: everything has names of its own, and goes again.
-
 
 #: What a cluster without these could not be ruled by; no script may name them.
 RESERVED = frozenset({"kube-system", "kube-public", "kube-node-lease", "kueue-system"})

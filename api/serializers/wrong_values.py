@@ -23,10 +23,6 @@ from scheduler.model.problems import Form, RequestProblem, Wanted, expected
 from scheduler.model.sentence import Sentence
 from scheduler.model.texts.plain_text import unseen
 
-# ------------------------------------------------------------------------
-# Numbers and switches of a JSON body that are none: an error, where "600" would do as
-# 600.
-
 
 _NUMBERS = (serializers.IntegerField, serializers.FloatField)
 _LISTS = (serializers.ListSerializer, serializers.ListField)

@@ -31,9 +31,6 @@ from sandbox.world.history import refuse_archived
 from scheduler.model.amounts import is_whole
 from scheduler.model.problems import Problem, RequestProblem, Wanted, expected
 
-# ------------------------------------------------------------------------
-# What every view of a sandbox shares: who asks, which sandbox, which version.
-
 
 S = TypeVar("S", bound=serializers.Serializer[Any])
 

@@ -36,9 +36,6 @@ from scheduler.analysis.measures import better
 from scheduler.model.problems import Wanted, expected
 from scheduler.model.problems.library import plain_word
 
-# ------------------------------------------------------------------------
-# Experiments: started, watched, cancelled; their runs opened as sandboxes.
-
 
 class ExperimentView(View):
     """What the views of experiments share."""

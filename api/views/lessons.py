@@ -28,9 +28,6 @@ from sandbox.base.library import script_of
 from sandbox.base.refusals import Refused
 from sandbox.models import Lesson, Sandbox
 
-# ------------------------------------------------------------------------
-# Lessons: held by the owner of a sandbox, followed by whoever has the code.
-
 
 class OneLesson(View):
     """The lesson that is held in a sandbox."""

@@ -18,9 +18,6 @@ from django.utils.crypto import constant_time_compare
 from sandbox.models import Token
 from sandbox.models.access import hash_of
 
-# ------------------------------------------------------------------------
-# Who is there: the one local user of the default run, or whoever signed in.
-
 
 LOCAL = "local"
 

@@ -36,9 +36,6 @@ from scheduler.model.errors import PolicyError, SchedulerError
 from scheduler.model.problems import RequestProblem
 from scheduler.model.scenario import Checkpoint
 
-# ------------------------------------------------------------------------
-# Holding a lesson: open it, show, let followers in, take their guesses, end it.
-
 
 #: A lesson that nobody ended ends by itself.
 LONGEST = timedelta(hours=12)

@@ -47,9 +47,6 @@ from scheduler.words.edits import (
     Edited,
 )
 
-# ------------------------------------------------------------------------
-# Nodes: add, cordon, drain, fail and bring back. Worker clusters: lose and recover.
-
 
 Change = Literal["cordon", "uncordon", "drain", "fail", "recover"]
 CHANGES: tuple[str, ...] = get_args(Change)

@@ -30,9 +30,6 @@ from scheduler.model.objects import Key, Object, cluster_of, plain
 from scheduler.model.problems.library import plain_word
 from scheduler.words.edits import Edited
 
-# ------------------------------------------------------------------------
-# Pins: a pod that may run on one node only, by the node affinity of its spec.
-
 
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _FIELD = "metadata.name"

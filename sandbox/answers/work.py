@@ -31,9 +31,6 @@ from sandbox.process import watchdog
 from scheduler.model.errors import SchedulerError
 from scheduler.model.sentence import Sentence, plain
 
-# ------------------------------------------------------------------------
-# A worker's part: take up a question, work it out, write the answer or the error.
-
 
 logger = logging.getLogger(__name__)
 

@@ -18,9 +18,6 @@ from scheduler.model.errors import SchedulerError
 from scheduler.model.problems import Problem
 from scheduler.model.scenario import ListedStatement, Scenario, read_scenario
 
-# ------------------------------------------------------------------------
-# The library of scenarios: one folder each under `sandbox/scenarios/`.
-
 
 logger = logging.getLogger(__name__)
 

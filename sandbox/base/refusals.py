@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from scheduler.model.sentence import Words
 
-# ------------------------------------------------------------------------
-# Why an action is refused, in words that the page has in three languages.
-
 
 class Refused(Words):
     """Why something cannot be done to a sandbox, and what can be done instead."""

@@ -24,9 +24,6 @@ from scheduler.model.errors import SchedulerError
 from scheduler.model.problems.runs import RunProblem
 from scheduler.model.sentence import Sentence, plain, shortened
 
-# ------------------------------------------------------------------------
-# A worker's part: take up a run, run it in memory, write what came out.
-
 
 logger = logging.getLogger(__name__)
 

@@ -19,9 +19,6 @@ from sandbox.base.errors import SandboxError
 from scheduler.input.manifests.releases import release_of_image
 from scheduler.model.releases.release import Scheduler, canonical
 
-# ------------------------------------------------------------------------
-# A cluster's API, asked by the official Python client: who follows sends only GET.
-
 
 #: Objects of one page of a list.
 PAGE = 500

@@ -26,9 +26,6 @@ from scheduler.model.errors import SchedulerError
 from scheduler.recorded.qrec.frames import MAGIC, FrameReader, frame, slim
 from scheduler.recorded.qrec.reading import Entry, Header, Type, encode
 
-# ------------------------------------------------------------------------
-# Follows every kind of a cluster at once, and writes what is seen to one file.
-
 
 Json = dict[str, Any]
 Rewrite = Callable[[Json], Json]

@@ -37,9 +37,6 @@ from scheduler.model.problems import RequestProblem
 from scheduler.model.problems.forms import joined
 from scheduler.model.sentence import Sentence, plain
 
-# ------------------------------------------------------------------------
-# A forecast is asked for: the one that is kept, or a new one; how far it is.
-
 
 #: Who asked looks again within this; a forecast that nobody looks at is cancelled.
 WANTED_S = 15.0

@@ -22,9 +22,6 @@ from sandbox.process import watchdog
 from scheduler.model.amounts import is_whole
 from scheduler.model.problems import RequestProblem
 
-# ------------------------------------------------------------------------
-# How much may be sent, and how slowly: refused before anything reads it.
-
 
 #: Requests that carry whole files; every other body is a few names and numbers.
 CARRYING = re.compile(

@@ -28,9 +28,6 @@ from sandbox.page.wire import service_status
 from sandbox.world.commits import PEOPLE, group_of
 from scheduler.model.sentence import Sentence
 
-# ------------------------------------------------------------------------
-# What a process hears of one sandbox, once for all the clients that it has of it.
-
 
 logger = logging.getLogger(__name__)
 

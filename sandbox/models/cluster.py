@@ -11,9 +11,6 @@ from django.db import models
 from sandbox.models.fields import JsonText
 from sandbox.models.sandbox import Sandbox
 
-# ------------------------------------------------------------------------
-# Objects of the cluster: queues, cohorts, flavors, nodes, classes, and the rest.
-
 
 class StoredObject(models.Model):
     """What every object has. (sandbox, kind, namespace, name) is its identity."""

@@ -44,9 +44,6 @@ from scheduler.analysis.pairs import (
 from scheduler.engine.world import World, fork
 from scheduler.recorded.twin.going_on import go_on
 
-# ------------------------------------------------------------------------
-# A worker's part of a what-if: make the changes, run both sides, write the verdict.
-
 
 _ALIVE_S = 1.0
 #: Seconds between two verdicts so far that are written.

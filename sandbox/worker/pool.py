@@ -28,10 +28,6 @@ from celery.worker.consumer.tasks import Tasks
 from sandbox.process import schema_version, watchdog
 from sandbox.process.celery import ANSWERS, EXPERIMENTS, TICKS, app
 
-# ------------------------------------------------------------------------
-# A worker: processes forked from one that has loaded everything, a task each at a
-# time.
-
 
 logger = logging.getLogger(__name__)
 

@@ -28,9 +28,6 @@ from scheduler.recorded.qrec.frames import slim
 from scheduler.recorded.qrec.reading import Type
 from scheduler.recorded.twin.observing import ObservedChange, key_of, version_of
 
-# ------------------------------------------------------------------------
-# What the watches of a cluster reported, in order, until a tick has it.
-
 
 _WAITING = 20_000
 Json = dict[str, Any]

@@ -39,9 +39,6 @@ from sandbox.world.kept import Kept
 from scheduler.engine.world import World
 from scheduler.engine.worlds.objects import gc_paused
 
-# ------------------------------------------------------------------------
-# What was: pages and worlds at any revision or tick, across forks.
-
 
 logger = logging.getLogger(__name__)
 

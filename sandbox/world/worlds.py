@@ -33,9 +33,6 @@ from scheduler.engine.worlds.encoding import Header
 from scheduler.engine.worlds.objects import gc_paused
 from scheduler.model.policy import Simulation
 
-# ------------------------------------------------------------------------
-# Rows to world, in a fixed number of queries; and the worlds a process holds.
-
 
 logger = logging.getLogger(__name__)
 

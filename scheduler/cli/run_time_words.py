@@ -15,9 +15,6 @@ from scheduler.model.policy import RunTimesFrom
 from scheduler.model.problems import RequestProblem, Wanted, expected, in_field
 from scheduler.recorded.ended_work import ended_in_files
 
-# ------------------------------------------------------------------------
-# The words of a command that say how long work takes that nobody gave a run time.
-
 
 def add_run_time_words(parser: argparse.ArgumentParser) -> None:
     """Add them."""

@@ -35,10 +35,6 @@ if TYPE_CHECKING:
     from scheduler.engine.multikueue.stage import MultiKueueStage
 
 
-# ------------------------------------------------------------------------
-# One tick of virtual time, in named steps: the table of contents of the engine.
-
-
 #: A loop that makes no progress at one instant ends after this many attempts.
 MOST_ATTEMPTS = 1_000
 QUIET_CYCLES = 2

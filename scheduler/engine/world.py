@@ -18,9 +18,6 @@ from scheduler.model.objects import Key, Object, cluster_of, plain
 from scheduler.model.policy import Policy
 from scheduler.model.sentence import Sentence
 
-# ------------------------------------------------------------------------
-# One simulated cluster at one instant: its objects, its clock, its schedulers.
-
 
 class World(WorldObjects):
     """A cluster that can be advanced, edited, copied, encoded and hashed."""

@@ -12,9 +12,6 @@ from scheduler.model.durations import read_span
 from scheduler.model.errors import PolicyError, QuantityError
 from scheduler.model.problems import Problem, Wanted, expected
 
-# ------------------------------------------------------------------------
-# AdmissionChecks, and which of them a ClusterQueue asks for.
-
 
 Manifest = Mapping[str, Any]
 

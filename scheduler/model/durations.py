@@ -11,9 +11,6 @@ from scheduler.model import streams
 from scheduler.model.errors import QuantityError
 from scheduler.model.problems import Form, Wanted, expected
 
-# ------------------------------------------------------------------------
-# Go durations and Kubernetes times, to integers and back.
-
 
 _NS = {
     "ns": 1,

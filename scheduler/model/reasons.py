@@ -6,9 +6,6 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-# ------------------------------------------------------------------------
-# Condition types, reasons and sentences of Kueue.
-
 
 QUOTA_RESERVED = "QuotaReserved"
 ADMITTED = "Admitted"

@@ -18,9 +18,6 @@ from scheduler.model.node import (
     normalized_image,
 )
 
-# ------------------------------------------------------------------------
-# What a Pod asks of a node: exact sums over its containers, rounded once.
-
 
 DEFAULT_CPU = 100  # thousandths: what a container without a cpu request counts as
 DEFAULT_MEMORY = 200 * 2**20

@@ -19,9 +19,6 @@ import msgspec
 
 from scheduler.model.ranges import INTEGER
 
-# ------------------------------------------------------------------------
-# A sentence with its code and what fills its holes; English is made of both.
-
 
 _HOLE = re.compile(r"\{(\w+)\}")
 

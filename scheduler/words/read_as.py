@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from scheduler.model.sentence import Words
 
-# ------------------------------------------------------------------------
-# What files of other programs and of running clusters are read as, in words.
-
 
 class ReadAs(Words):
     """What is read as something else, and what counts where two differ."""

@@ -10,9 +10,6 @@ from scheduler.engine.yunikorn.objects.partition import Partition
 from scheduler.engine.yunikorn.objects.user_group_limits import own_limits
 from scheduler.model.hierarchy import Limit, PlacementRule
 
-# ------------------------------------------------------------------------
-# Records of YuniKorn's web service: amounts by resource, percents, nothing empty.
-
 
 PARTITION = "default"
 CLUSTER = "quotalab"

@@ -20,9 +20,6 @@ from scheduler.analysis.pairs import Followed, Mark, PairVerdict, compare_sides
 from scheduler.engine.world import World, fork
 from scheduler.engine.worlds.objects import gc_paused
 
-# ------------------------------------------------------------------------
-# What history knows of each branch: its decisions and its samples.
-
 
 #: Decisions that a comparison is about. That somebody tries and waits on is not.
 TYPES = (

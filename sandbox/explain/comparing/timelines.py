@@ -16,9 +16,6 @@ from sandbox.explain.comparing.shapes import (
 )
 from scheduler.analysis.measures.verdict import StartVerdict, start_verdict
 
-# ------------------------------------------------------------------------
-# Timelines of workloads, from what was decided about them.
-
 
 _STARTS = {"Workload": "Admit", "Pod": "Bind"}
 

@@ -23,9 +23,6 @@ from scheduler.analysis.measures import Waits, better, waits_of
 from scheduler.analysis.measures.samples import unfair_spans
 from scheduler.model.amounts import CPU
 
-# ------------------------------------------------------------------------
-# Sums over the time since the branches parted, with deltas.
-
 
 _HOUR_MS = 3_600_000
 Numbers = dict[str, float | None]

@@ -16,9 +16,6 @@ from scheduler.model.errors import QuantityError
 from scheduler.model.objects import Key, Object
 from scheduler.model.pod import shape_of
 
-# ------------------------------------------------------------------------
-# Nodes with what is taken on them.
-
 
 def row(world: World, obj: Object) -> NodeRow:
     """Return the row of one Node."""

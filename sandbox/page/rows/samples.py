@@ -20,9 +20,6 @@ from scheduler.analysis.measures.fairness import share_error
 from scheduler.engine.stage import SearchTally
 from scheduler.model.objects import MARK
 
-# ------------------------------------------------------------------------
-# The numbers of one tick, for the curves.
-
 
 def sample_of(
     sandbox: Sandbox,

@@ -22,9 +22,6 @@ from scheduler.model.errors import SchedulerError
 from scheduler.model.objects import Key, Object, qualified
 from scheduler.recorded.twin.observing import version_of
 
-# ------------------------------------------------------------------------
-# Workloads as cards: phase, requests, flavors, the reason and the times.
-
 
 _WAITING = ("pending", "inadmissible")
 

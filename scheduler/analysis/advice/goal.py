@@ -21,9 +21,6 @@ from scheduler.analysis.experiments.document import (
 from scheduler.analysis.measures import better
 from scheduler.model.problems import RequestProblem, Wanted, expected
 
-# ------------------------------------------------------------------------
-# How good a setting is: bounds first, then objectives, as one number each.
-
 
 Numbers = Mapping[str, float]
 

@@ -22,10 +22,6 @@ if TYPE_CHECKING:
     import optuna
 
 
-# ------------------------------------------------------------------------
-# Every setting that may be tried: points, steps between them, and their size.
-
-
 #: A setting: per dimension the index of the value that it has.
 Point = tuple[int, ...]
 #: Above this the number of settings is not counted exactly.

@@ -29,9 +29,6 @@ from scheduler.model.policy import Stack, read_policy
 from scheduler.model.problems import Form, RequestProblem, Wanted, expected
 from scheduler.model.texts.values import DEFAULT_LIMITS, Limits
 
-# ------------------------------------------------------------------------
-# Where a run begins: files at virtual time 0, or a world in the middle of its life.
-
 
 DEFAULT_HORIZON_MS = 3_600_000
 

@@ -11,9 +11,6 @@ import numpy as np
 
 from scheduler.analysis.experiments.document import Objective
 
-# ------------------------------------------------------------------------
-# Many runs in one table: per variant and measure a mean, an interval, a difference.
-
 
 Numbers = Mapping[str, float]  # flat name of a measure -> value
 

@@ -30,9 +30,6 @@ from scheduler.model.policy import read_policy
 from scheduler.model.problems import Form, RequestProblem, Wanted, expected, in_field
 from scheduler.model.problems.validation import said_of_value
 
-# ------------------------------------------------------------------------
-# Variants: as they are listed, every combination of a grid, or drawn at random.
-
 
 def variants_of(spec: ExperimentSpec) -> list[Variant]:
     """Return every variant, the listed ones first; "base" when there are none.

@@ -33,9 +33,6 @@ from scheduler.model.pod import Pod
 from scheduler.model.problems import RequestProblem, Wanted, expected
 from scheduler.model.sentence import counted, listed
 
-# ------------------------------------------------------------------------
-# Where a pod could go: plug-ins x nodes under kube-scheduler, asks under YuniKorn.
-
 
 #: A table shows at most this many nodes, the best first.
 MOST_NODES = 200

@@ -18,10 +18,6 @@ from scheduler.model.problems import Form
 from scheduler.model.sentence import counted
 from scheduler.model.yunikorn.properties import SORT_POLICY
 
-# ------------------------------------------------------------------------
-# Fair shares of YuniKorn's queues with their numbers, and the child that a parent
-# serves next.
-
 
 class QueueFraction(Shape):
     """What a queue holds of what it is held against, for one resource."""

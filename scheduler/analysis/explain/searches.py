@@ -22,9 +22,6 @@ from scheduler.analysis.explain.shapes import (
 from scheduler.engine.kueue.stage import KueueStage
 from scheduler.model.sentence import bare, counted, listed, quantity, several, share
 
-# ------------------------------------------------------------------------
-# Searches for victims, from the steps that a trace wrote down.
-
 
 Values = Mapping[str, Any]
 #: Kinds of steps after the setup.

@@ -25,9 +25,6 @@ from scheduler.model.sentence import (
 )
 from scheduler.words.why import Gate, Short, Why
 
-# ------------------------------------------------------------------------
-# An explanation in a few sentences, each with its numbers.
-
 
 _STRICT = "StrictFIFO"
 _NEVER = "Never"

@@ -26,10 +26,6 @@ if TYPE_CHECKING:
     from scheduler.engine.multikueue.stage import MultiKueueStage
 
 
-# ------------------------------------------------------------------------
-# What an explanation says of admission checks and of usage that decays.
-
-
 def checks_of(stage: KueueStage, work: WorkloadInfo) -> list[CheckRow]:
     """Return the checks of a workload, with when a rule answers each."""
     return [

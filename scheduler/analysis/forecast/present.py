@@ -54,9 +54,6 @@ from scheduler.model.errors import SchedulerError
 from scheduler.model.objects import MARK, Key, Object
 from scheduler.model.problems import RequestProblem
 
-# ------------------------------------------------------------------------
-# What a world knows at the instant of a forecast, and one future of it.
-
 
 #: With fewer finished workloads a forecast says "not enough history".
 LEAST_FINISHED = 5

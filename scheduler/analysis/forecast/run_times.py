@@ -15,9 +15,6 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from random import Random
 
-# ------------------------------------------------------------------------
-# How long work runs: what similar finished work took, given how long it runs already.
-
 
 #: So many of the newest observations count at one step.
 MOST = 60

@@ -9,9 +9,6 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from statistics import NormalDist
 
-# ------------------------------------------------------------------------
-# Scores of forecasts against what came: coverage, pinball loss, CRPS.
-
 
 #: Every forecast is scored at the same levels, whatever it is made of.
 LEVELS = tuple(k / 40 for k in range(1, 40))

@@ -14,9 +14,6 @@ from scheduler.analysis.forecast.present import GivenStart
 from scheduler.analysis.forecast.scores import LEAST, LEVELS, Conformal, Made, crps
 from scheduler.analysis.forecast.starts import Forecast, corrected_start
 
-# ------------------------------------------------------------------------
-# A track record: what was forecast at past instants, scored against what came.
-
 
 #: With fewer forecasts whose outcome is known a record says "not enough history".
 LEAST_JUDGED = 20

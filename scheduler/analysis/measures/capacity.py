@@ -15,9 +15,6 @@ from scheduler.input.manifests.generator import CLASS
 from scheduler.model import amounts
 from scheduler.model.objects import Object
 
-# ------------------------------------------------------------------------
-# What there is: capacity, who owns which part of it, and the places it lies in.
-
 
 @dataclass(slots=True, kw_only=True)
 class CapacityPool:

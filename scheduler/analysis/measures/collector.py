@@ -42,9 +42,6 @@ from scheduler.model.decisions import (
 from scheduler.model.objects import Key, cluster_of, plain
 from scheduler.model.reasons import has_ended
 
-# ------------------------------------------------------------------------
-# Decisions in, numbers out: follows a running world instant by instant.
-
 
 class Measures:
     """Feeds on the decisions of a world while it runs.

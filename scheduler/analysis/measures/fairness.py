@@ -12,9 +12,6 @@ from scheduler.analysis.measures.waits import Waits, waits_of
 from scheduler.engine.world import World
 from scheduler.model.objects import Key
 
-# ------------------------------------------------------------------------
-# Fair shares: what each queue would have, were capacity handed out by weight alone.
-
 
 class Stand(NamedTuple):
     """How one queue stands; shares of its tree's capacity, dominant resource."""

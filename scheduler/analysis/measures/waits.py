@@ -14,9 +14,6 @@ from typing import Literal
 
 import msgspec
 
-# ------------------------------------------------------------------------
-# How long work waited: the one definition that every view and report uses.
-
 
 class Waits(msgspec.Struct, frozen=True, kw_only=True):
     """Waits in order (ms), those of what never started among them as lower bounds."""

@@ -28,9 +28,6 @@ from scheduler.model.policy import Stack
 from scheduler.model.scenario import read_scenario
 from scheduler.model.sentence import plain
 
-# ------------------------------------------------------------------------
-# One side of a plan: the objects and configuration of a policy, without its work.
-
 
 #: Kinds that bring work without being owners of it in the registry.
 _WORK = frozenset(

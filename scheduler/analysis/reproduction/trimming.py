@@ -18,9 +18,6 @@ from scheduler.model import durations
 from scheduler.model.objects import Key, Object
 from scheduler.model.policy import Policy
 
-# ------------------------------------------------------------------------
-# Trimming: leave out parts of the objects and of the policy that decide nothing.
-
 
 Path = tuple[str | int, ...]
 Test = Callable[[Sequence[Object]], bool]

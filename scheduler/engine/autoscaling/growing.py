@@ -37,9 +37,6 @@ from scheduler.model.sentence import Sentence
 from scheduler.model.texts.plain_text import Pattern, read_pattern
 from scheduler.model.texts.values import read_value
 
-# ------------------------------------------------------------------------
-# Scale-up: which pods found no place, and which group grows for them.
-
 
 class Growing:
     """Orders nodes for pods that find no place."""

@@ -38,10 +38,6 @@ if TYPE_CHECKING:
     from scheduler.engine.yunikorn.stage import YunikornStage
 
 
-# ------------------------------------------------------------------------
-# Which nodes are under-used, and whether their pods would find other places.
-
-
 SAFE = "cluster-autoscaler.kubernetes.io/safe-to-evict"
 DISABLED = "cluster-autoscaler.kubernetes.io/scale-down-disabled"
 _GPU = "gpu"

@@ -38,10 +38,6 @@ if TYPE_CHECKING:
     from scheduler.engine.yunikorn.stage import YunikornStage
 
 
-# ------------------------------------------------------------------------
-# The nodes of groups: ordered, booted, taken away, and paid for.
-
-
 HOUR_MS = 3_600_000
 _FIRST_BACKOFF_MS, _LONGEST_BACKOFF_MS = 5 * 60_000, 30 * 60_000
 _FORGET_MS = 3 * HOUR_MS

@@ -31,9 +31,6 @@ from scheduler.model.pod import Pod, read_pod
 from scheduler.model.problems import GivenUp
 from scheduler.model.storage.claims import KINDS as VOLUME_KINDS
 
-# ------------------------------------------------------------------------
-# Nodes and pods in: what each scheduler of a run is given to see, and when.
-
 
 class ObjectHandlers:
     """Takes nodes and pods, and lets every scheduler of the run see them."""

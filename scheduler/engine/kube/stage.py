@@ -27,9 +27,6 @@ from scheduler.model.pod import Pod
 from scheduler.model.policy import Policy
 from scheduler.model.problems import GivenUp
 
-# ------------------------------------------------------------------------
-# kube-scheduler as a stage: nodes and pods in, places out.
-
 
 class KubeStage:
     """One or several kube-schedulers over one set of nodes.

@@ -22,9 +22,6 @@ from scheduler.model.objects import Key, Object
 from scheduler.model.pod import Pod
 from scheduler.model.storage.claims import VOLUME
 
-# ------------------------------------------------------------------------
-# What placement writes into a Pod, and how a restart takes it up again.
-
 
 NAME = "kube"
 _VICTIM = {

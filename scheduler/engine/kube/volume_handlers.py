@@ -24,9 +24,6 @@ from scheduler.model.storage.claims import (
     read_volume,
 )
 
-# ------------------------------------------------------------------------
-# Claims, volumes, classes and CSI nodes in and out; what is bound without a pod.
-
 
 _STATE = "kube"  # where a claim keeps its binding
 

@@ -21,9 +21,6 @@ from scheduler.model.problems import Problem, in_field
 from scheduler.model.requests import Quantities, quantities
 from scheduler.model.topology import Path
 
-# ------------------------------------------------------------------------
-# What the API server's admission does to a pod before a scheduler sees it.
-
 
 Manifest = Mapping[str, Any]
 Spec = dict[str, Any]

@@ -25,10 +25,6 @@ if TYPE_CHECKING:
     from scheduler.engine.lifetime.node_loss import NodeLoss
 
 
-# ------------------------------------------------------------------------
-# Changes that a scenario brings at their time: patches, deletions, lost nodes.
-
-
 CHANGE = "Change"
 #: What the node controller puts on a node that does not answer.
 UNREACHABLE = {"key": "node.kubernetes.io/unreachable", "effect": "NoExecute"}

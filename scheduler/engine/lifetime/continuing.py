@@ -27,9 +27,6 @@ from scheduler.model.selectors import (
     read_tolerations,
 )
 
-# ------------------------------------------------------------------------
-# Going on with what ran before: runs whose pods, times and ends came with them.
-
 
 #: Controllers that make a pod again when it is gone, and that no job kind stands for.
 SERVING = frozenset(

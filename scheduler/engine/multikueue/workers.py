@@ -35,10 +35,6 @@ if TYPE_CHECKING:
     from scheduler.engine.lifetime.stage import Lifetime
 
 
-# ------------------------------------------------------------------------
-# The worlds of worker clusters, held inside the manager's.
-
-
 class News(Protocol):
     """What happened in a world since it was asked last."""
 

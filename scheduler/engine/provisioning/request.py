@@ -26,9 +26,6 @@ from scheduler.model.kueue.check_state import (
 from scheduler.model.objects import Key, Object
 from scheduler.model.reasons import ADMITTED, condition, is_true
 
-# ------------------------------------------------------------------------
-# The documents of a request: its name, its pod sets, and a PodTemplate for each.
-
 
 PREFIX = "provreq.kueue.x-k8s.io/"
 TEMPLATE = "PodTemplate"

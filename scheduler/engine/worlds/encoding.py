@@ -13,9 +13,6 @@ from scheduler.model.errors import SchedulerError
 from scheduler.model.objects import Key, Object
 from scheduler.model.problems import FileProblem
 
-# ------------------------------------------------------------------------
-# A world as bytes: its header and its objects in canonical msgpack.
-
 
 _encoder = msgspec.msgpack.Encoder(order="sorted")
 FORMAT = 1

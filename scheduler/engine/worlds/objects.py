@@ -35,9 +35,6 @@ from scheduler.model.objects import (
 from scheduler.model.problems import Form
 from scheduler.model.reasons import FINISHED, has_ended, true_condition
 
-# ------------------------------------------------------------------------
-# The objects of a world: put, introduced, deleted; what changed since the last look.
-
 
 @dataclass(slots=True, kw_only=True)
 class Changes:

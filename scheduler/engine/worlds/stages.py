@@ -24,10 +24,6 @@ if TYPE_CHECKING:
     from scheduler.engine.multikueue.workers import MultiKueueHost
 
 
-# ------------------------------------------------------------------------
-# The stages of a world: built from its policy, restored from its objects.
-
-
 AUTOSCALING = "autoscaling"
 MULTIKUEUE = "multikueue"
 

@@ -24,9 +24,6 @@ from scheduler.engine.yunikorn.shim.pod_handlers import (
 from scheduler.model.objects import Key, Object
 from scheduler.model.reasons import APPLICATION_REJECTED, RESERVATION_TIMEOUT
 
-# ------------------------------------------------------------------------
-# YuniKorn inside a world: Pods and Nodes in, placements and preemptions out.
-
 
 class YunikornStage(NodeHandlers):
     """yunikorn-core and its shim as a stage.

@@ -33,10 +33,6 @@ from scheduler.model.podset_template import read_pod
 from scheduler.model.policy import RunTimesFrom
 from scheduler.words.findings import RunTimes
 
-# ------------------------------------------------------------------------
-# Run times that somebody chooses for what comes in: by rules, from its like, from
-# itself.
-
 
 _TERMS = ("kind", "namespace", "name", "queue", "image", "label")
 

@@ -13,9 +13,6 @@ from scheduler.model.problems import Form, Wanted, expected
 from scheduler.model.schemas.faults import OF_MAP, Unmet, What, faults_of, fill
 from scheduler.model.sentence import Sentence, Stated
 
-# ------------------------------------------------------------------------
-# Single fields of a document: what they must be, or the error that says where.
-
 
 def _value(holder: dict[str, Any], path: str) -> Any:
     return holder.get(path.rsplit(".", 1)[-1])

@@ -36,9 +36,6 @@ from scheduler.model.reasons import has_ended
 from scheduler.model.sentence import Sentence
 from scheduler.words.findings import RunTimes
 
-# ------------------------------------------------------------------------
-# Run times that people gave, wherever they put them, and those that nobody gave.
-
 
 Manifest = Mapping[str, Any]
 WHERE = "metadata.annotations"

@@ -34,9 +34,6 @@ from scheduler.model.sentence import Sentence
 from scheduler.words.effects import Effect
 from scheduler.words.traces import Sent, Taken
 
-# ------------------------------------------------------------------------
-# Trace files among manifests: their jobs come in time, with defaults that are said.
-
 
 PRIORITY = "kueue.x-k8s.io/priority-class"
 

@@ -16,9 +16,6 @@ from scheduler.model.errors import QuantityError
 from scheduler.model.problems import Problem, Wanted, expected
 from scheduler.model.selectors import Requirement, read_requirements
 
-# ------------------------------------------------------------------------
-# What a NodePool says: which nodes, how many, and when they go.
-
 
 NODE_POOL = "NodePool"
 POOL_LABEL = "karpenter.sh/nodepool"

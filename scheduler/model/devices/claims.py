@@ -14,9 +14,6 @@ from scheduler.model.errors import QuantityError
 from scheduler.model.objects import Key
 from scheduler.model.selectors import NodeTerm, read_node_term
 
-# ------------------------------------------------------------------------
-# Claims to devices: ResourceClaims, their templates, and the pods that name them.
-
 
 CLAIM = "ResourceClaim"
 TEMPLATE = "ResourceClaimTemplate"

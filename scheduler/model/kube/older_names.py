@@ -16,9 +16,6 @@ from scheduler.model.kube.profiles import NOT_SIMULATED
 from scheduler.model.problems import Problem
 from scheduler.model.sentence import Sentence, Words
 
-# ------------------------------------------------------------------------
-# Names of older configurations, read as what replaced them.
-
 
 FIT = "NodeResourcesFit"
 _RATIO = "RequestedToCapacityRatio"

@@ -15,9 +15,6 @@ from scheduler.model.objects import Object
 from scheduler.model.problems import Problem, Wanted, expected, in_field
 from scheduler.model.reasons import is_true
 
-# ------------------------------------------------------------------------
-# Which answers of admission checks, and positions of gates, a Workload would take.
-
 
 def check_answers(obj: Object, given: Iterable[Mapping[str, Any]]) -> None:
     """Refuse answers of checks that a Workload does not list, or unknown states.

@@ -10,9 +10,6 @@ from dataclasses import dataclass
 
 from scheduler.model.releases.release import kueue_gates
 
-# ------------------------------------------------------------------------
-# The feature gates outside of topology that decide something here.
-
 
 _NAMES = {
     "ConcurrentAdmission": "concurrent_admission",

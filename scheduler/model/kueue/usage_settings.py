@@ -14,9 +14,6 @@ from scheduler.model.errors import PolicyError, QuantityError
 from scheduler.model.problems import Form, Problem, Wanted, expected
 from scheduler.model.transformations import ResourceTransform, Transformation
 
-# ------------------------------------------------------------------------
-# The section `admissionFairSharing` of Kueue's Configuration.
-
 
 Document = Mapping[str, Any]
 

@@ -15,9 +15,6 @@ from scheduler.model.errors import PolicyError
 from scheduler.model.problems import Form, Problem
 from scheduler.model.releases.kueue_gates import KUEUE_GATES
 
-# ------------------------------------------------------------------------
-# The release of each scheduler that a world decides as; part of its policy.
-
 
 class Release(
     msgspec.Struct,

@@ -19,9 +19,6 @@ from scheduler.model.selectors import (
     read_selector,
 )
 
-# ------------------------------------------------------------------------
-# Claims to volumes: PersistentVolumeClaims, and the volumes of pods that name them.
-
 
 CLAIM = "PersistentVolumeClaim"
 ONCE_POD = "ReadWriteOncePod"

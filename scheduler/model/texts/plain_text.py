@@ -18,9 +18,6 @@ import yaml
 from scheduler.model.errors import PatternError
 from scheduler.model.sentence import plain
 
-# ------------------------------------------------------------------------
-# Text that no database and no file can hold, and text that no terminal should print.
-
 
 #: What a text looks like that may come to such characters when it is read: raw, or
 #: as an escape of JSON or YAML. Everything else need not be walked through.

@@ -23,9 +23,6 @@ from scheduler.model.problems.validation import said_of_yaml
 from scheduler.model.sentence import Sentence
 from scheduler.model.texts.scalars import key, plain, unchanged
 
-# ------------------------------------------------------------------------
-# YAML to plain data, within limits: the only entrance for a text of YAML.
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:

@@ -15,9 +15,6 @@ from scheduler.model.yunikorn import resources
 from scheduler.model.yunikorn.fields import Fields, chain
 from scheduler.model.yunikorn.resources import Amounts
 
-# ------------------------------------------------------------------------
-# What a partition's configuration may not say, in the order of the real checks.
-
 
 _QUEUE_NAME = re.compile(r"[A-Za-z0-9_:#/@-]{1,64}")
 _ACL_PARTS = 2

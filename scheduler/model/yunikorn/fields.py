@@ -20,9 +20,6 @@ from scheduler.model.texts.plain_text import read_pattern
 from scheduler.model.yunikorn import resources
 from scheduler.model.yunikorn.resources import Amounts
 
-# ------------------------------------------------------------------------
-# Fields of a queues.yaml, each read with the place to complain about.
-
 
 #: Texts that stand for a flag, as YAML 1.1 has them.
 _FLAGS = {

@@ -19,9 +19,6 @@ from scheduler.model.yunikorn import resources
 from scheduler.model.yunikorn.checks import check_partition
 from scheduler.model.yunikorn.fields import PlainQueues, RuleReader
 
-# ------------------------------------------------------------------------
-# A queues.yaml document to the partitions that it configures.
-
 
 DEFAULT = "default"
 #: Source: <https://yunikorn.apache.org/docs/user_guide/queue_config>

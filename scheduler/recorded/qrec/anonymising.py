@@ -26,9 +26,6 @@ from scheduler.model.texts.values import read_values
 from scheduler.model.yunikorn.reading import PARTITION_FIELDS, QUEUE_FIELDS
 from scheduler.recorded.qrec.kept_work import Tree, fields, keep
 
-# ------------------------------------------------------------------------
-# Names mapped by a keyed hash, so that a recording can be given to others.
-
 
 Manifest = dict[str, Any]
 

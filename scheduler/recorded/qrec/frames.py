@@ -27,9 +27,6 @@ from scheduler.recorded.qrec.kept_work import (
 )
 from scheduler.recorded.qrec.kept_work import keep as _keep
 
-# ------------------------------------------------------------------------
-# The bytes of a `.qrec` file: a magic line, then frames that are whole or ignored.
-
 
 MAGIC = b"QREC 1\n"
 #: No frame is longer; a length above it is a torn or foreign end.

@@ -28,9 +28,6 @@ from scheduler.recorded.shadow.decisions import (
 )
 from scheduler.recorded.shadow.readings import Reading, Readings
 
-# ------------------------------------------------------------------------
-# Each real decision held against the engine's, within the order it may take.
-
 
 CYCLES = 8
 

@@ -36,9 +36,6 @@ from scheduler.model.reasons import PREEMPTOR_UID, condition, has_ended, is_true
 from scheduler.model.workload import read_admission
 from scheduler.words.edits import Edited
 
-# ------------------------------------------------------------------------
-# The decisions that a change of a real cluster shows.
-
 
 Manifest = dict[str, Any]
 Status = Mapping[str, Any]

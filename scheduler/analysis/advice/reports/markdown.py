@@ -7,9 +7,6 @@ from collections.abc import Iterable, Sequence
 from scheduler.analysis.advice.answer import AdviceAnswer, AdviceEdit
 from scheduler.analysis.experiments.results import Interval
 
-# ------------------------------------------------------------------------
-# An answer as Markdown: what a team sends to its users.
-
 
 _HEADS = {
     "improved": "Improved",

@@ -16,9 +16,6 @@ from scheduler.analysis.advice.reports.markdown import (
 )
 from scheduler.analysis.experiments.results import Interval
 
-# ------------------------------------------------------------------------
-# An answer as one HTML file: no scripts, nothing from elsewhere, ready to print.
-
 
 _STYLE = """
 :root{color-scheme:light dark;--ink:#1d2433;--dim:#6b7489;--line:#d9deea;--new:#1769d2;--old:#8a93a8;--bad:#b3261e}

@@ -9,9 +9,6 @@ import numpy.typing as npt
 
 from scheduler.analysis.advice.space import Dimension, Point, Space
 
-# ------------------------------------------------------------------------
-# A measure at untried settings by those that were run: a Gaussian process.
-
 
 #: The length scale to begin with, as a place in LENGTHS.
 USUAL_LENGTH = 2

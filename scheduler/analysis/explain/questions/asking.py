@@ -30,9 +30,6 @@ from scheduler.model import amounts
 from scheduler.model.objects import Key
 from scheduler.model.sentence import several
 
-# ------------------------------------------------------------------------
-# What could be different, so that a waiting workload gets in: the questions.
-
 
 _NEVER = "Never"
 _MOST_MOVES = 6

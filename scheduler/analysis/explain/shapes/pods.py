@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from scheduler.analysis.explain.shapes.searching import Amount, Condition, Shape, Victim
 
-# ------------------------------------------------------------------------
-# Why a pod stands where it stands, or nowhere, and an ask under YuniKorn.
-
 
 class Score(Shape):
     """One scorer on one node."""

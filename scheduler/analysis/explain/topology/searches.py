@@ -14,9 +14,6 @@ from scheduler.engine.kueue.workload.info import WorkloadInfo
 from scheduler.model.sentence import Sentence
 from scheduler.words.why import Short
 
-# ------------------------------------------------------------------------
-# Searches for places, from the steps that a trace wrote down.
-
 
 Values = Mapping[str, Any]
 

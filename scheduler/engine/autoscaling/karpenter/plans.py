@@ -18,9 +18,6 @@ from scheduler.model.autoscaling.pool_spec import POOL_LABEL, NodePoolSpec
 from scheduler.model.node import CPU, HOSTNAME, MEMORY, Node, read_node
 from scheduler.model.pod import Pod
 
-# ------------------------------------------------------------------------
-# Which nodes to buy for pods: packed as full as any type allows, then the cheapest.
-
 
 class NodePlan:
     """A node to be bought: the pods on it, and what may still be bought for them."""

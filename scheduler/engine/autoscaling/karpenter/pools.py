@@ -50,9 +50,6 @@ from scheduler.model.node import Node
 from scheduler.model.objects import Key, Object
 from scheduler.model.sentence import plain
 
-# ------------------------------------------------------------------------
-# The nodes of NodePools: bought, booted, taken away, and paid for.
-
 
 class NodePools:
     """Every pool by name, its nodes, and the types that may be bought."""

@@ -24,9 +24,6 @@ from scheduler.model.objects import Key
 from scheduler.model.pod import Pod
 from scheduler.model.policy import Simulation
 
-# ------------------------------------------------------------------------
-# How several schedulers share the nodes: bindings, refusals, locks, what it costs.
-
 
 class BindingHost:
     """What every scheduler asks of the run that it is part of.

@@ -22,9 +22,6 @@ from scheduler.model.objects import Key
 from scheduler.model.pod import Pod
 from scheduler.model.selectors import Requirement, Selector, read_selector
 
-# ------------------------------------------------------------------------
-# What one scheduler believes of the cluster: nodes, the pods on them, indexes.
-
 
 #: pods of one namespace, one set of labels, staying or on their way out
 LabelClass = tuple[str, tuple[tuple[str, str], ...], bool]

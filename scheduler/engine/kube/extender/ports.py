@@ -10,10 +10,6 @@ import msgspec
 from scheduler.model.kube.configuration import Extender
 from scheduler.model.policy import ExtenderAnswers, Simulation
 
-# ------------------------------------------------------------------------
-# How a question leaves the engine: it calls nobody, a `Port` carries the question
-# out.
-
 
 class ExtenderError(Exception):
     """A call that failed: refused address, timeout, bad status, bad answer."""

@@ -12,9 +12,6 @@ import numpy as np
 from scheduler.engine.kube.cache.node_info import Codes, NodeInfo, NodeTable, Rows, View
 from scheduler.model.pod import Pod
 
-# ------------------------------------------------------------------------
-# Statuses that plug-ins answer with, and the state one pod's cycle carries.
-
 
 class Code(IntEnum):
     """What a plug-in said; the order is of no meaning."""

@@ -21,9 +21,6 @@ from scheduler.model.errors import PolicyError
 from scheduler.model.node import CPU, MEMORY, is_scalar
 from scheduler.model.problems import Wanted, expected, in_field
 
-# ------------------------------------------------------------------------
-# The three ways to score how full a node would be, for one node and for rows.
-
 
 Part = tuple[int, int, int]
 Parts = list[tuple[int, Ints, Ints]]

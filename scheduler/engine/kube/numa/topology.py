@@ -17,9 +17,6 @@ from scheduler.model.node import CPU, MEMORY, STORAGE, is_extended
 from scheduler.model.objects import Key
 from scheduler.model.pod import BURSTABLE, GUARANTEED, Pod
 
-# ------------------------------------------------------------------------
-# NodeResourceTopology: the zones of a node, kept as its agent would report them.
-
 
 NODE_TOPOLOGY = "NodeResourceTopology"
 SINGLE = "single-numa-node"

@@ -7,9 +7,6 @@ from scheduler.engine.kube.framework.status import OK, CycleState, Status, unres
 from scheduler.model.pod import Pod
 from scheduler.model.registry import register
 
-# ------------------------------------------------------------------------
-# DefaultBinder: gives the pod its node.
-
 
 @register(
     "plugin",

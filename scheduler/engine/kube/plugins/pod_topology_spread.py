@@ -38,9 +38,6 @@ from scheduler.model.problems import Problem, in_field
 from scheduler.model.registry import register
 from scheduler.model.selectors import Selector
 
-# ------------------------------------------------------------------------
-# PodTopologySpread: equal pods spread evenly over zones, hosts, anything.
-
 
 SKEW = "node(s) didn't match pod topology spread constraints"
 NO_LABEL = f"{SKEW} (missing required label)"

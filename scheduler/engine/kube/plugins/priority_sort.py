@@ -8,9 +8,6 @@ from scheduler.engine.kube.framework.plugin import Plugin, QueuedPodInfo
 from scheduler.model.pod import BEST_EFFORT, BURSTABLE, GUARANTEED
 from scheduler.model.registry import register
 
-# ------------------------------------------------------------------------
-# PrioritySort: higher priority first, then who was queued earlier.
-
 
 @register(
     "plugin",

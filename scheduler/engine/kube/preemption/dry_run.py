@@ -25,9 +25,6 @@ from scheduler.engine.kube.framework.status import (
 from scheduler.model.objects import Key
 from scheduler.model.pod import Pod
 
-# ------------------------------------------------------------------------
-# Which pods to remove so that another fits: dry runs, then the least harm.
-
 
 NO_VICTIMS = "No preemption victims found for incoming pod"
 NOT_HELPFUL = "Preemption is not helpful for scheduling"

@@ -13,9 +13,6 @@ from scheduler.engine.kube.framework.status import CycleState, Status
 from scheduler.model.objects import Key
 from scheduler.model.pod import Pod
 
-# ------------------------------------------------------------------------
-# What a scheduler asks of the run that it is part of: locks, bindings, deletions.
-
 
 class SchedulerRef(Protocol):
     """A scheduler as its host addresses it."""

@@ -24,9 +24,6 @@ from scheduler.engine.stage import Context
 from scheduler.model import streams
 from scheduler.model.pod import Pod
 
-# ------------------------------------------------------------------------
-# One pod's search: from PreFilter to the node, or to why there is none.
-
 
 #: the pseudo plug-in that rejects what another scheduler has locked
 LOCK = "NodeLock"

@@ -23,9 +23,6 @@ from scheduler.engine.kube.scheduling.schedule_one import LOCK, LOCKED, SearchRe
 from scheduler.model.decisions import PermitWait, Reserve
 from scheduler.model.pod import Pod
 
-# ------------------------------------------------------------------------
-# One scheduler: its view, its queue, its profiles, its assumed pods.
-
 
 class Scheduler(BindingCycles):
     """A kube-scheduler: one loop over one queue, for every profile it has.

@@ -13,9 +13,6 @@ from scheduler.model.pod import Pod
 from scheduler.model.selectors import NodeTerm, Requirement
 from scheduler.model.storage.claims import Claim, CSIDriver, StorageClass, Volume
 
-# ------------------------------------------------------------------------
-# Claims, volumes and classes as they stand, and which volume each claim has.
-
 
 class Binding(msgspec.Struct, frozen=True, kw_only=True):
     """The volume of a claim: one that is here, or one made for it (`made`)."""

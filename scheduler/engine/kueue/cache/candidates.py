@@ -25,9 +25,6 @@ from scheduler.engine.kueue.tree.tree import (
 from scheduler.engine.kueue.workload.info import LocalQueue, WorkloadInfo
 from scheduler.model.reasons import ADMITTED
 
-# ------------------------------------------------------------------------
-# Who may be evicted: admitted workloads of a queue, kept in victim order.
-
 
 UsageOf = Callable[[LocalQueue], float]
 

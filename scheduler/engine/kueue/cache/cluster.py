@@ -22,9 +22,6 @@ from scheduler.model.objects import Key
 from scheduler.model.quota import ClusterQueueSpec, Flavor, LocalQueueSpec
 from scheduler.model.workload import Catalogue
 
-# ------------------------------------------------------------------------
-# Everything Kueue knows of one cluster: queues, flavors, namespaces, workloads.
-
 
 class Cluster:
     """The state that the parts of the engine share; `linked` first, then use."""

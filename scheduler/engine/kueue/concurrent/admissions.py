@@ -32,9 +32,6 @@ from scheduler.model.reasons import (
     variant_admitted,
 )
 
-# ------------------------------------------------------------------------
-# A parent is admitted as its variant is; the variant knows of the job's pods by it.
-
 
 def admit_parent(
     life: Lifecycle, parent: WorkloadInfo, variant: WorkloadInfo, queue: ClusterQueue

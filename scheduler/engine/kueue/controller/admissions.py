@@ -44,9 +44,6 @@ from scheduler.model.reasons import (
     reserved_in,
 )
 
-# ------------------------------------------------------------------------
-# The begin of a run: quota reserved, then admitted.
-
 
 def admit(life: Lifecycle, entry: Entry) -> None:
     """Record a reservation whose usage the cycle has charged already.

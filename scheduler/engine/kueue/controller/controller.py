@@ -55,9 +55,6 @@ from scheduler.model.reasons import (
 )
 from scheduler.model.releases.release import coarse
 
-# ------------------------------------------------------------------------
-# What Kueue's controllers do between cycles, workload by workload.
-
 
 _STALE = ("Pending", DEACTIVATED, SUSPENDED)
 #: Evicted for these, a workload waits until its requeueAt.

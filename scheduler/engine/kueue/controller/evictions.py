@@ -40,9 +40,6 @@ from scheduler.model.reasons import (
     slice_replaced,
 )
 
-# ------------------------------------------------------------------------
-# Evictions: for a preemptor, for pods that are late, for a stopped queue, for good.
-
 
 _JITTER = 0.0001
 _US = 1_000_000

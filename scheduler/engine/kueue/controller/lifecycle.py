@@ -47,9 +47,6 @@ from scheduler.model.reasons import (
 )
 from scheduler.model.releases import release
 
-# ------------------------------------------------------------------------
-# What happens to a workload: reserved, evicted, stopped, requeued, finished.
-
 
 #: A longer message is cut.
 #: Source: docs/semantics/kueue-lifecycle.md#why-a-workload-has-no-quota.

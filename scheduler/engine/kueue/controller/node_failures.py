@@ -24,9 +24,6 @@ from scheduler.model.reasons import (
 )
 from scheduler.model.selectors import NO_EXECUTE, tolerated
 
-# ------------------------------------------------------------------------
-# Nodes that fail under admitted workloads, and that are well again.
-
 
 def note_node(life: Lifecycle, name: str) -> None:
     """Look at the workloads on a node that came, changed or went."""

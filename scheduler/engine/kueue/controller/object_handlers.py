@@ -40,9 +40,6 @@ from scheduler.model.quota import (
 )
 from scheduler.model.topology import read_topology
 
-# ------------------------------------------------------------------------
-# Objects in: what is new or edited finds its place in the cluster.
-
 
 State = Mapping[str, Any]
 

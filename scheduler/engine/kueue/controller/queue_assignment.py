@@ -21,9 +21,6 @@ from scheduler.model.decisions import Wait
 from scheduler.model.objects import Key, Object
 from scheduler.model.reasons import DEACTIVATION_TARGET, REQUEUED
 
-# ------------------------------------------------------------------------
-# Workloads in: each finds its queue, or takes the quota that it holds already.
-
 
 State = Mapping[str, Any]
 

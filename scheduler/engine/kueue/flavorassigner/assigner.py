@@ -49,9 +49,6 @@ from scheduler.model.podset_template import PodShape
 from scheduler.model.quota import Flavor
 from scheduler.model.workload import Amounts, PodSet
 
-# ------------------------------------------------------------------------
-# The search for flavors: which flavor each resource of each podset gets.
-
 
 PODS = "pods"
 Refusals = dict[tuple[str, str], str]

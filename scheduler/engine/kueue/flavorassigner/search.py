@@ -43,9 +43,6 @@ from scheduler.model.reasons import barred_flavor, other_flavor
 from scheduler.model.selectors import HARD_EFFECTS, Requirement, Taint, tolerated
 from scheduler.model.workload import PodSet
 
-# ------------------------------------------------------------------------
-# One walk over the flavors of a resource group, for one podset.
-
 
 class QuotaFit(Protocol):
     """What a search asks of the FlavorAssigner that it belongs to."""

@@ -33,9 +33,6 @@ from scheduler.engine.kueue.workload.reading import PENDING_TOPOLOGY, Delays
 from scheduler.model.topology import Topology, TopologyAssignment, TopologyRequest
 from scheduler.model.workload import PodSet
 
-# ------------------------------------------------------------------------
-# Where pods stand in the flavor that quota chose, and as a test for victims.
-
 
 ByFlavor = dict[str, list[PodSetToPlace]]
 

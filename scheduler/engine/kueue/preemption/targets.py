@@ -37,9 +37,6 @@ from scheduler.engine.kueue.workload.info import WorkloadInfo
 from scheduler.engine.stage import SearchTally
 from scheduler.model.kueue.feature_gates import DEFAULT_FEATURE_GATES, FeatureGates
 
-# ------------------------------------------------------------------------
-# Whom a preemption is aimed at, and the port through which searches are called.
-
 
 class Target(NamedTuple):
     """A victim and the reason that its Preempted condition gets."""

@@ -17,9 +17,6 @@ from scheduler.engine.kueue.workload.info import (
     WorkloadInfo,
 )
 
-# ------------------------------------------------------------------------
-# The workloads that wait for one ClusterQueue.
-
 
 UsageOf = Callable[[LocalQueue], float]
 

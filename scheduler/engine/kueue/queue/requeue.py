@@ -13,9 +13,6 @@ from scheduler.model.kueue.configuration import Waiting
 from scheduler.model.objects import Key
 from scheduler.model.reasons import ADMITTED, PODS_READY, REQUEUED, WAIT_FOR_RECOVERY
 
-# ------------------------------------------------------------------------
-# Where a head goes that was not admitted: back to the heap, or inadmissible.
-
 
 class RequeueReason(Enum):
     """Why a head comes back.

@@ -31,9 +31,6 @@ from scheduler.model.reasons import (
     pending_migration,
 )
 
-# ------------------------------------------------------------------------
-# Nomination: what each head would get, all on one state of the tree.
-
 
 Found = tuple[Assignment, list[Target]]
 

@@ -31,9 +31,6 @@ from scheduler.model.decisions import Decision
 from scheduler.model.kueue.configuration import Settings
 from scheduler.model.kueue.feature_gates import FeatureGates
 
-# ------------------------------------------------------------------------
-# The preemption strategy in force, with the rules it was given.
-
 
 @registry.extended
 class PreemptionStrategy:

@@ -20,9 +20,6 @@ from scheduler.engine.kueue.topology.tree import (
 )
 from scheduler.model.selectors import HARD_EFFECTS, Taint, Toleration, tolerated
 
-# ------------------------------------------------------------------------
-# Phase 1: how many pods, slices and leaders every domain could take.
-
 
 _ENDLESS = 2**31 - 1
 

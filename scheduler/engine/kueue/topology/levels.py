@@ -12,9 +12,6 @@ from scheduler.engine.kueue.topology.counts import Count, Counts
 from scheduler.engine.kueue.topology.question import Question
 from scheduler.engine.kueue.topology.tree import Domain
 
-# ------------------------------------------------------------------------
-# Phase 2a: the level, and the domains of it, that are to take the pods.
-
 
 class Level(NamedTuple):
     """The domains that take the pods together, and their level."""

@@ -26,9 +26,6 @@ from scheduler.model.node import PODS
 from scheduler.model.placement_needs import PlacementNeeds
 from scheduler.model.topology import DomainCount, TopologyAssignment, TopologyRequest
 
-# ------------------------------------------------------------------------
-# PodSetPlacement the podsets of a workload: groups together, one after another.
-
 
 @dataclass(frozen=True, slots=True)
 class PodSetToPlace:

@@ -35,9 +35,6 @@ from scheduler.model.topology import (
     TopologyRequest,
 )
 
-# ------------------------------------------------------------------------
-# A node failed: other places for the pods that stood on it.
-
 
 Assignments = dict[str, TopologyAssignment]
 

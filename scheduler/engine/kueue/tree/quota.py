@@ -13,9 +13,6 @@ from typing import NamedTuple, NewType
 from scheduler.engine.kueue.tree.tree import FlavorResource, QuotaNode, ResourceNode
 from scheduler.model.amounts import MAX, UNLIMITED
 
-# ------------------------------------------------------------------------
-# How much of a resource a queue may still take, and taking it.
-
 
 Amount = tuple[ResourceNode, int]
 

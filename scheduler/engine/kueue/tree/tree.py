@@ -13,9 +13,6 @@ from scheduler.model.amounts import add, subtract
 from scheduler.model.objects import Key
 from scheduler.model.quota import ClusterQueueSpec, CohortSpec, Quota, ResourceGroup
 
-# ------------------------------------------------------------------------
-# The quota tree: ClusterQueues and Cohorts, and their resource nodes.
-
 
 _NONE = Quota(0)
 

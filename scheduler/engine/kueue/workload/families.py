@@ -15,9 +15,6 @@ from scheduler.model.annotations import PREFIX
 from scheduler.model.objects import Key, Object
 from scheduler.model.reasons import ADMITTED
 
-# ------------------------------------------------------------------------
-# Which Workloads are variants of which, and whose family changed.
-
 
 class Families:
     """Parents by key, each with its variants; `changed` since the last look."""

@@ -32,9 +32,6 @@ from scheduler.model.workload import (
     scale,
 )
 
-# ------------------------------------------------------------------------
-# One Workload as the engine holds it: what it asks, what it has, where it waits.
-
 
 #: What a workload has that has nothing yet, one for all: nobody writes into them.
 NO_FLAVORS: FlavorResources = frozenset()

@@ -38,9 +38,6 @@ from scheduler.model.quota import ClusterQueueSpec
 from scheduler.model.reasons import ADMISSION_CHECK, EVICTED, PODS_READY_TIMEOUT
 from scheduler.model.workload import Admission, Catalogue, read_admission
 
-# ------------------------------------------------------------------------
-# Workload documents and stored status into WorkloadInfo, and back.
-
 
 Manifest = Mapping[str, Any]
 

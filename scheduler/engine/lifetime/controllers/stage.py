@@ -22,9 +22,6 @@ from scheduler.engine.lifetime.runtime_state import NODE, POD
 from scheduler.model.objects import Key, Object
 from scheduler.model.reasons import has_ended
 
-# ------------------------------------------------------------------------
-# All controllers of a lifetime: who is synced when.
-
 
 CRON_JOB = "CronJob"
 REPLICA_SET = "ReplicaSet"

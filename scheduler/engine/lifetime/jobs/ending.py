@@ -35,9 +35,6 @@ from scheduler.model.reasons import (
     is_true,
 )
 
-# ------------------------------------------------------------------------
-# What comes after: the end of a job's work, lost pods made again.
-
 
 class JobEnd(JobLength):
     """The end of an owner's work, and the pods that take others' places."""

@@ -11,9 +11,6 @@ from scheduler.model.jobs import PRIORITY_CLASS, QUEUE
 from scheduler.model.kueue.configuration import Settings
 from scheduler.model.objects import Key, Object
 
-# ------------------------------------------------------------------------
-# Whose the objects are that came together: pods and Workloads of running jobs.
-
 
 #: On the pods that Kueue started.
 #: Source: <https://kueue.sigs.k8s.io/docs/reference/labels-and-annotations/>

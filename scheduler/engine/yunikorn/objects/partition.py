@@ -17,9 +17,6 @@ from scheduler.engine.yunikorn.objects.partition_state import PartitionState
 from scheduler.model.yunikorn import resources
 from scheduler.model.yunikorn.resources import Amounts
 
-# ------------------------------------------------------------------------
-# One partition: all changes to its nodes, asks, allocations and reservations.
-
 
 #: Time between two cycles when the first placed nothing.
 CYCLE_MS = 100

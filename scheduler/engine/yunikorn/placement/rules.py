@@ -23,9 +23,6 @@ from scheduler.model.hierarchy import (
 )
 from scheduler.model.texts.plain_text import read_pattern
 
-# ------------------------------------------------------------------------
-# Placement rules: the path of the queue that a rule gives an application.
-
 
 _NAME = re.compile(r"[A-Za-z0-9_:#/@-]{1,64}")
 _QUALIFIED = f"{ROOT}."

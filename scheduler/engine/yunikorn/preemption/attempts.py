@@ -13,9 +13,6 @@ from scheduler.engine.yunikorn.preemption.victims import Snapshot, remaining
 from scheduler.model.yunikorn import resources
 from scheduler.model.yunikorn.resources import Amounts
 
-# ------------------------------------------------------------------------
-# Attempts to preempt: who may try when, and what follows from a plan.
-
 
 STRATEGY = "QueueGuarantee"
 MAX_ATTEMPTS = 10  # per visit of a leaf

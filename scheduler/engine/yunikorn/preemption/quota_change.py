@@ -14,9 +14,6 @@ from scheduler.engine.yunikorn.objects.partition import Partition
 from scheduler.model.yunikorn import resources
 from scheduler.model.yunikorn.resources import Amounts
 
-# ------------------------------------------------------------------------
-# Preemption after a quota was lowered: usage above the new max is taken back.
-
 
 PERIOD_MS = 1_000
 

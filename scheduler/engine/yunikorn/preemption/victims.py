@@ -18,9 +18,6 @@ from scheduler.engine.yunikorn.objects.preemption_laws import PreemptionPlan
 from scheduler.model.yunikorn import resources
 from scheduler.model.yunikorn.resources import Amounts
 
-# ------------------------------------------------------------------------
-# Victims on one node, and the choice of the node.
-
 
 BATCH = 10
 UNFIT = 2**35

@@ -26,9 +26,6 @@ from scheduler.engine.yunikorn.scheduling.node_fit import (
 from scheduler.engine.yunikorn.sorting.queues import children_in_order
 from scheduler.model.yunikorn.resources import Amounts, Needs, fits_undefined
 
-# ------------------------------------------------------------------------
-# One scheduling cycle: reservations, else placeholders, else the normal pass.
-
 
 def run(partition: Partition) -> bool:
     """Run one cycle at the partition's time; return whether anything was placed.

@@ -18,9 +18,6 @@ from scheduler.engine.yunikorn.preemption import attempts
 from scheduler.engine.yunikorn.sorting.queues import children_in_order, share_of
 from scheduler.model.yunikorn.resources import Amounts, fits_undefined
 
-# ------------------------------------------------------------------------
-# Where an ask fits now: applications that may run, quota, nodes in order.
-
 
 def may_run(partition: Partition, app: Application) -> bool:
     """Return whether an accepted application may start to run now."""

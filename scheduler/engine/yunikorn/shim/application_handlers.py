@@ -31,9 +31,6 @@ from scheduler.model.sentence import Sentence
 from scheduler.model.yunikorn import resources
 from scheduler.model.yunikorn.resources import VCORE, Amounts
 
-# ------------------------------------------------------------------------
-# Applications that come in: placement, gangs, rejection.
-
 
 class ApplicationHandlers(PredicateSelection):
     """Finds the application of a pod, or makes it."""

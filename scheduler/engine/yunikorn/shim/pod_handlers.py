@@ -18,9 +18,6 @@ from scheduler.model.objects import Key, Object
 from scheduler.model.pod import Pod
 from scheduler.model.yunikorn.resources import Amounts
 
-# ------------------------------------------------------------------------
-# Pods that come, change and go.
-
 
 class PodHandlers(ApplicationHandlers):
     """Makes a pod of YuniKorn's an ask, and counts those of other schedulers."""

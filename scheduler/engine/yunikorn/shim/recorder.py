@@ -28,9 +28,6 @@ from scheduler.model.sentence import Sentence
 from scheduler.model.yunikorn import properties
 from scheduler.model.yunikorn.resources import Amounts
 
-# ------------------------------------------------------------------------
-# What the partition decides, as decisions of the world.
-
 
 PREEMPTED = "PreemptedByScheduler"
 UNSCHEDULABLE = "Unschedulable"

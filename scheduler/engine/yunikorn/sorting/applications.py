@@ -9,9 +9,6 @@ from scheduler.engine.yunikorn.objects.model import Application, Queue, State
 from scheduler.model.registry import register
 from scheduler.model.yunikorn.resources import usage_shares
 
-# ------------------------------------------------------------------------
-# Fair applications: the one that uses least of its queue's guarantee first.
-
 
 @register(
     "application-sort",

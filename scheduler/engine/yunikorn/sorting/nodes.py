@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from scheduler.model.registry import register
 
-# ------------------------------------------------------------------------
-# Bin packing: the most used node first, so that nodes fill up one by one.
-
 
 @register(
     "node-sort",

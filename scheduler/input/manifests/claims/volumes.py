@@ -22,9 +22,6 @@ from scheduler.input.manifests.fields import (
 )
 from scheduler.model.problems import Wanted, expected
 
-# ------------------------------------------------------------------------
-# Checks of claims, volumes, storage classes and CSI nodes: what is wrong, and where.
-
 
 Fields = dict[str, Any]
 

@@ -16,9 +16,6 @@ from scheduler.model.sentence import Sentence
 from scheduler.model.texts.plain_text import write
 from scheduler.words.read_as import ReadAs
 
-# ------------------------------------------------------------------------
-# Manifests of Alibaba's openb: what its pods ask of GPUs stands in their annotations.
-
 
 Manifest = dict[str, Any]
 

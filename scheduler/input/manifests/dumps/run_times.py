@@ -25,9 +25,6 @@ from scheduler.model.objects import Key, Object
 from scheduler.model.sentence import Sentence
 from scheduler.words.read_as import Instant
 
-# ------------------------------------------------------------------------
-# How long the work of a running cluster takes, where nothing says it.
-
 
 _US = 1_000_000
 _ORDINAL = re.compile(r"[-.]?[0-9a-f]*[0-9][0-9a-f]*$|-[a-z0-9]{5}$")

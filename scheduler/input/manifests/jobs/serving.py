@@ -10,9 +10,6 @@ from scheduler.input.manifests.jobs.topology import POD_GROUP_INDEX
 from scheduler.model.jobs import Manifest, Served, Shape, Surroundings, count_of
 from scheduler.model.registry import register
 
-# ------------------------------------------------------------------------
-# Deployment: every pod is admitted for itself.
-
 
 class Deployment(ServingJob):
     """Source: docs/semantics/kueue-jobs.md#serving-kinds"""

@@ -15,9 +15,6 @@ from scheduler.model.sentence import Sentence
 from scheduler.words.effects import Effect
 from scheduler.words.findings import Unknown
 
-# ------------------------------------------------------------------------
-# Walk an object along its schema: which fields it lacks, which decide nothing.
-
 
 #: How the sentence about an unknown field begins.
 UNKNOWN_FIELD = "unknown field"

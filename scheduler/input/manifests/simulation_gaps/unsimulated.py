@@ -23,9 +23,6 @@ from scheduler.model.releases.release import NO_RELEASE, Release
 from scheduler.words.effects import Gap, NotSimulated
 from scheduler.words.gaps import Gated, Unsimulated
 
-# ------------------------------------------------------------------------
-# Fields of Kueue's kinds that are kept and decide nothing here.
-
 
 Manifest = Mapping[str, Any]
 

@@ -22,9 +22,6 @@ from scheduler.model.pod import Pod
 from scheduler.model.registry import register
 from scheduler.model.storage.claims import ONCE_POD
 
-# ------------------------------------------------------------------------
-# NodeVolumeLimits: a node attaches only so many volumes of one CSI driver.
-
 
 Attached = tuple[str, str]  # driver, handle
 

@@ -29,9 +29,6 @@ from scheduler.model.pod import Pod
 from scheduler.model.registry import register
 from scheduler.model.storage.claims import Claim, Volume
 
-# ------------------------------------------------------------------------
-# VolumeBinding: a pod goes where its claims have their volumes, or can get them.
-
 
 UNBOUND = "pod has unbound immediate PersistentVolumeClaims"
 

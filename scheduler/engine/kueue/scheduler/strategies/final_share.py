@@ -9,9 +9,6 @@ from scheduler.engine.kueue.tree.quota import (
 )
 from scheduler.model.registry import register
 
-# ------------------------------------------------------------------------
-# Rule S2-a: the preemptor may not end up above the share its victim falls to.
-
 
 @register(
     "fair-strategy",

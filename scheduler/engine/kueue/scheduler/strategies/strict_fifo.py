@@ -5,9 +5,6 @@ from __future__ import annotations
 from scheduler.engine.kueue.queue.requeue import RequeueReason
 from scheduler.model.registry import register
 
-# ------------------------------------------------------------------------
-# StrictFIFO: nobody is tried before the head has been admitted.
-
 
 @register(
     "queueing",

@@ -9,9 +9,6 @@ from scheduler.input.manifests.jobs.base import QueuedJob, at_path, pod_set
 from scheduler.model.jobs import Manifest, Served, Shape, Surroundings, count_of
 from scheduler.model.registry import register
 
-# ------------------------------------------------------------------------
-# Jobs with a replica spec per role: Kubeflow's training kinds and MPIJob.
-
 
 REPLICA_INDEX = "training.kubeflow.org/replica-index"
 
