@@ -35,7 +35,6 @@ from sandbox.base.errors import ForbiddenError
 from sandbox.world.webhooks import is_outside, numbers_of
 from scheduler.engine.kube.extender.ports import ExtenderError
 
-
 #: Signatures that only the provider can make; never "none", never a shared secret.
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "ES256", "ES384", "EdDSA")
 PATIENCE_S = 5.0

@@ -33,7 +33,6 @@ from scheduler.model.amounts import is_whole
 from scheduler.model.policy import PolicySpec
 from scheduler.model.scenario import Scenario
 
-
 PATH = "/mcp"
 _MOST_BODY = 4 * 2**20
 _INSTRUCTIONS = """\

@@ -18,7 +18,6 @@ from api.notebook.verdicts import Verdict
 from scheduler.analysis.measures import bill
 from scheduler.analysis.measures.verdict import NEUTRAL, ChangeVerdict
 
-
 #: Letters of one answer, whatever was asked.
 MOST = 6_000
 _DROPPED = frozenset({"Cc", "Cf", "Co", "Cs", "Zl", "Zp"})

@@ -16,7 +16,6 @@ from scheduler.model import resource_quota
 from scheduler.model.amounts import canonical
 from scheduler.model.reasons import has_ended
 
-
 Document = dict[str, Any]
 
 

@@ -28,7 +28,6 @@ from scheduler.model.annotations import ARRIVAL, PREFIX
 from scheduler.model.objects import Key
 from scheduler.model.reasons import is_true
 
-
 Document = dict[str, Any]
 #: Kinds that the simulation makes of others, and takes away with them.
 _MADE = frozenset({"Pod", "Workload"})

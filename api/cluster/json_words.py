@@ -10,7 +10,6 @@ import string
 from collections import Counter
 from typing import Any
 
-
 _CUT = "unexpected end of JSON input"
 TOO_DEEP = "exceeded max depth"
 _LONGEST_SHOWN = 30

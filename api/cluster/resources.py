@@ -11,7 +11,6 @@ from scheduler.input.manifests.kinds import KUEUE, Kind
 from scheduler.input.manifests.versions import to_older
 from scheduler.model import schemas
 
-
 #: Plural -> the names that kubectl users type; Kueue's definitions have their own.
 SHORT_NAMES: dict[str, list[str]] = {
     "nodes": ["no"],

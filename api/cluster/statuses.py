@@ -29,7 +29,6 @@ from scheduler.model.podset_template import pod_requests
 from scheduler.model.reasons import has_ended, is_true
 from scheduler.model.releases.release import COARSE
 
-
 Document = dict[str, Any]
 _COMPUTE = ("cpu", "memory")
 #: Reasons that Kueue 0.19 gives by a feature gate that is off.

@@ -6,7 +6,6 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-
 Schema = dict[str, Any]
 _HEAD = "#/components/schemas/"
 _PLAIN = {

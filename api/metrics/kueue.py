@@ -13,7 +13,6 @@ from api.metrics.counting import WorkloadTotals
 from api.metrics.exposition import Exposition
 from sandbox.page.diffs import Page, Row
 
-
 #: Kueue exports memory in bytes and CPU in cores.
 _MILLI = frozenset({"cpu"})
 

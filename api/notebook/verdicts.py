@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
-
 #: What the sums are called where people read them.
 _WORDS = {
     "earlier": "start earlier",

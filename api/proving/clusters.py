@@ -25,7 +25,6 @@ from scheduler.model.amounts import is_whole
 from scheduler.model.errors import SchedulerError
 from scheduler.model.texts.values import read_value
 
-
 #: What a cluster without these could not be ruled by; no script may name them.
 RESERVED = frozenset({"kube-system", "kube-public", "kube-node-lease", "kueue-system"})
 _CONFIGURATION = Place(

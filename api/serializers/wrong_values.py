@@ -23,7 +23,6 @@ from scheduler.model.problems import Form, RequestProblem, Wanted, expected
 from scheduler.model.sentence import Sentence
 from scheduler.model.texts.plain_text import unseen
 
-
 _NUMBERS = (serializers.IntegerField, serializers.FloatField)
 _LISTS = (serializers.ListSerializer, serializers.ListField)
 #: So much of what was given is shown.

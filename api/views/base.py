@@ -31,7 +31,6 @@ from sandbox.world.history import refuse_archived
 from scheduler.model.amounts import is_whole
 from scheduler.model.problems import Problem, RequestProblem, Wanted, expected
 
-
 S = TypeVar("S", bound=serializers.Serializer[Any])
 
 

@@ -18,7 +18,6 @@ from django.utils.crypto import constant_time_compare
 from sandbox.models import Token
 from sandbox.models.access import hash_of
 
-
 LOCAL = "local"
 
 Respond = Callable[[HttpRequest], HttpResponseBase]

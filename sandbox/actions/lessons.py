@@ -36,7 +36,6 @@ from scheduler.model.errors import PolicyError, SchedulerError
 from scheduler.model.problems import RequestProblem
 from scheduler.model.scenario import Checkpoint
 
-
 #: A lesson that nobody ended ends by itself.
 LONGEST = timedelta(hours=12)
 #: More browsers than any class has; a code that leaked fills no table.

@@ -47,7 +47,6 @@ from scheduler.words.edits import (
     Edited,
 )
 
-
 Change = Literal["cordon", "uncordon", "drain", "fail", "recover"]
 CHANGES: tuple[str, ...] = get_args(Change)
 CLUSTER_CHANGES: tuple[str, ...] = ("lose", "recover")

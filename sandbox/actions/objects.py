@@ -51,7 +51,6 @@ from scheduler.model.objects import Key, stored_key
 from scheduler.model.problems import Problem, RequestProblem, Wanted, expected
 from scheduler.words.edits import Edited, imported
 
-
 #: An edit of more objects than this is one event with their number.
 MOST_LINES = 50
 

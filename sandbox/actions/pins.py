@@ -30,7 +30,6 @@ from scheduler.model.objects import Key, Object, cluster_of, plain
 from scheduler.model.problems.library import plain_word
 from scheduler.words.edits import Edited
 
-
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _FIELD = "metadata.name"
 

@@ -49,7 +49,6 @@ from scheduler.model.sentence import Sentence
 from scheduler.recorded.twin.going_on import go_on
 from scheduler.words.edits import Edited
 
-
 #: Gets how many revisions are made again, and of how many.
 Progress = Callable[[int, int], None]
 

@@ -31,7 +31,6 @@ from sandbox.process import watchdog
 from scheduler.model.errors import SchedulerError
 from scheduler.model.sentence import Sentence, plain
 
-
 logger = logging.getLogger(__name__)
 
 #: How often a question that is worked out shows that its worker is alive.

@@ -18,7 +18,6 @@ from scheduler.model.errors import SchedulerError
 from scheduler.model.problems import Problem
 from scheduler.model.scenario import ListedStatement, Scenario, read_scenario
 
-
 logger = logging.getLogger(__name__)
 
 FOLDER = Path(__file__).parents[1] / "scenarios"

@@ -24,7 +24,6 @@ from scheduler.model.errors import SchedulerError
 from scheduler.model.problems.runs import RunProblem
 from scheduler.model.sentence import Sentence, plain, shortened
 
-
 logger = logging.getLogger(__name__)
 
 #: How often a running run shows that it is alive, and hears that it is not wanted.

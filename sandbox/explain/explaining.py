@@ -53,7 +53,6 @@ from scheduler.model.objects import Key
 from scheduler.model.problems.library import plain_word
 from scheduler.model.scenario import Match
 
-
 #: How far a counterfactual runs, and how many runs a question may cost.
 HORIZON_MS = 600_000
 MOST_RUNS = 24

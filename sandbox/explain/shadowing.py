@@ -37,7 +37,6 @@ from scheduler.recorded.shadow.decisions import History
 from scheduler.recorded.twin.going_on import go_on
 from scheduler.recorded.twin.observing import Manifest, ObservedChange
 
-
 #: The time that was judged is cut into so many stretches.
 STRETCHES = 24
 

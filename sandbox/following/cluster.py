@@ -19,7 +19,6 @@ from sandbox.base.errors import SandboxError
 from scheduler.input.manifests.releases import release_of_image
 from scheduler.model.releases.release import Scheduler, canonical
 
-
 #: Objects of one page of a list.
 PAGE = 500
 #: A server ends a watch after so long, and it is begun again. A server checks permissions

@@ -26,7 +26,6 @@ from scheduler.model.errors import SchedulerError
 from scheduler.recorded.qrec.frames import MAGIC, FrameReader, frame, slim
 from scheduler.recorded.qrec.reading import Entry, Header, Type, encode
 
-
 Json = dict[str, Any]
 Rewrite = Callable[[Json], Json]
 #: What was seen is on the disk after so long.

@@ -37,7 +37,6 @@ from scheduler.model.problems import RequestProblem
 from scheduler.model.problems.forms import joined
 from scheduler.model.sentence import Sentence, plain
 
-
 #: Who asked looks again within this; a forecast that nobody looks at is cancelled.
 WANTED_S = 15.0
 _SLACK_S = 1.0

@@ -22,7 +22,6 @@ from sandbox.process import watchdog
 from scheduler.model.amounts import is_whole
 from scheduler.model.problems import RequestProblem
 
-
 #: Requests that carry whole files; every other body is a few names and numbers.
 CARRYING = re.compile(
     r"^/api/v1/(?:archives|experiments(?:/estimate)?|sandboxes|twins|conversions|imports/dry|traces/preview"

@@ -28,7 +28,6 @@ from sandbox.page.wire import service_status
 from sandbox.world.commits import PEOPLE, group_of
 from scheduler.model.sentence import Sentence
 
-
 logger = logging.getLogger(__name__)
 
 #: Statuses and news that may wait for one client; the newest are kept.

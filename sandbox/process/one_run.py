@@ -14,7 +14,6 @@ from typing import NoReturn
 
 from sandbox.base.commands import CommandError
 
-
 CLEAN_UP_S = 2.0  # a run that was killed is cleaned up after in this time,
 CLEAN_UP_LATE_S = 20.0  # or in this, on a machine with much else to do
 

@@ -19,7 +19,6 @@ from django.conf import settings
 from sandbox.base import counters
 from sandbox.process.celery import ANSWERS, EXPERIMENTS, TICKS, app
 
-
 # The bus carries messages and queued pulses, never state: losing it loses nothing.
 MEMORY = "256mb"
 

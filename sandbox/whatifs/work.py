@@ -44,7 +44,6 @@ from scheduler.analysis.pairs import (
 from scheduler.engine.world import World, fork
 from scheduler.recorded.twin.going_on import go_on
 
-
 _ALIVE_S = 1.0
 #: Seconds between two verdicts so far that are written.
 _TELL_S = 0.25

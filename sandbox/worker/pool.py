@@ -28,7 +28,6 @@ from celery.worker.consumer.tasks import Tasks
 from sandbox.process import schema_version, watchdog
 from sandbox.process.celery import ANSWERS, EXPERIMENTS, TICKS, app
 
-
 logger = logging.getLogger(__name__)
 
 #: A process that lived shorter than this is started again after a pause of as long.

@@ -28,7 +28,6 @@ from scheduler.recorded.qrec.frames import slim
 from scheduler.recorded.qrec.reading import Type
 from scheduler.recorded.twin.observing import ObservedChange, key_of, version_of
 
-
 _WAITING = 20_000
 Json = dict[str, Any]
 _encode = msgspec.msgpack.Encoder().encode

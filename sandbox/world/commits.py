@@ -48,7 +48,6 @@ from sandbox.world.revisions import MadeRevision, insert_history, store_objects
 from sandbox.world.worlds import LoadedSandbox
 from scheduler.engine.worlds.objects import Changes
 
-
 CHECKPOINT_EVERY = 64
 #: An edit gets a checkpoint too, but not when the last is this near.
 CHECKPOINT_APART = 8

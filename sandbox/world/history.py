@@ -39,7 +39,6 @@ from sandbox.world.kept import Kept
 from scheduler.engine.world import World
 from scheduler.engine.worlds.objects import gc_paused
 
-
 logger = logging.getLogger(__name__)
 
 #: So many revisions cost about as much to do again as their world to be read.

@@ -33,7 +33,6 @@ from scheduler.engine.worlds.encoding import Header
 from scheduler.engine.worlds.objects import gc_paused
 from scheduler.model.policy import Simulation
 
-
 logger = logging.getLogger(__name__)
 
 #: Worlds kept in memory by one process: this many objects in all.

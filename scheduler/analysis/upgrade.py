@@ -46,7 +46,6 @@ from scheduler.model.releases.release import Release
 from scheduler.model.releases.rules import Rule, between, turned
 from scheduler.model.texts.plain_text import write_all
 
-
 Patch = Mapping[str, Any]
 #: Makes the world of the work at its begin, with a patch of its policy's spec.
 Make = Callable[[Patch], World]

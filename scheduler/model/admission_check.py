@@ -12,7 +12,6 @@ from scheduler.model.durations import read_span
 from scheduler.model.errors import PolicyError, QuantityError
 from scheduler.model.problems import Problem, Wanted, expected
 
-
 Manifest = Mapping[str, Any]
 
 #: The condition of a check whose controller works.

@@ -11,7 +11,6 @@ from scheduler.model import streams
 from scheduler.model.errors import QuantityError
 from scheduler.model.problems import Form, Wanted, expected
 
-
 _NS = {
     "ns": 1,
     "us": 10**3,

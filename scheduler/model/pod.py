@@ -25,7 +25,6 @@ from scheduler.model.selectors import (
 )
 from scheduler.model.storage.claims import ClaimVolume, read_claim_volumes
 
-
 GUARANTEED, BURSTABLE, BEST_EFFORT = "Guaranteed", "Burstable", "BestEffort"
 _DIGITS = "456789bcdf"  # of a pod template's hash
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"

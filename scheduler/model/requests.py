@@ -18,7 +18,6 @@ from scheduler.model.node import (
     normalized_image,
 )
 
-
 DEFAULT_CPU = 100  # thousandths: what a container without a cpu request counts as
 DEFAULT_MEMORY = 200 * 2**20
 

@@ -19,7 +19,6 @@ import msgspec
 
 from scheduler.model.ranges import INTEGER
 
-
 _HOLE = re.compile(r"\{(\w+)\}")
 
 

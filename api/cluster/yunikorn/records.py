@@ -10,7 +10,6 @@ from scheduler.engine.yunikorn.objects.partition import Partition
 from scheduler.engine.yunikorn.objects.user_group_limits import own_limits
 from scheduler.model.hierarchy import Limit, PlacementRule
 
-
 PARTITION = "default"
 CLUSTER = "quotalab"
 ENDED = frozenset({"Completed", "Failed", "Rejected", "Expired"})

@@ -20,7 +20,6 @@ from scheduler.analysis.pairs import Followed, Mark, PairVerdict, compare_sides
 from scheduler.engine.world import World, fork
 from scheduler.engine.worlds.objects import gc_paused
 
-
 #: Decisions that a comparison is about. That somebody tries and waits on is not.
 TYPES = (
     "Arrive",

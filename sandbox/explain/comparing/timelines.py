@@ -16,7 +16,6 @@ from sandbox.explain.comparing.shapes import (
 )
 from scheduler.analysis.measures.verdict import StartVerdict, start_verdict
 
-
 _STARTS = {"Workload": "Admit", "Pod": "Bind"}
 
 

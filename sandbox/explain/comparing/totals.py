@@ -23,7 +23,6 @@ from scheduler.analysis.measures import Waits, better, waits_of
 from scheduler.analysis.measures.samples import unfair_spans
 from scheduler.model.amounts import CPU
 
-
 _HOUR_MS = 3_600_000
 Numbers = dict[str, float | None]
 

@@ -22,7 +22,6 @@ from scheduler.model.errors import SchedulerError
 from scheduler.model.objects import Key, Object, qualified
 from scheduler.recorded.twin.observing import version_of
 
-
 _WAITING = ("pending", "inadmissible")
 
 

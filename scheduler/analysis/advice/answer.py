@@ -16,7 +16,6 @@ from scheduler.analysis.experiments.document import Constraint
 from scheduler.analysis.experiments.results import Interval, interval
 from scheduler.analysis.measures import better
 
-
 #: `improved`: better on seeds that the search did not use, and the interval says so.
 #: `unmet`: no setting that keeps every constraint was found, on the search's seeds or others.
 Verdict = Literal["improved", "no improvement found", "unmet"]

@@ -21,7 +21,6 @@ from scheduler.analysis.experiments.document import (
 from scheduler.analysis.measures import better
 from scheduler.model.problems import RequestProblem, Wanted, expected
 
-
 Numbers = Mapping[str, float]
 
 #: What a goal without objectives and constraints wants low.

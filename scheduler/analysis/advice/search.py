@@ -33,7 +33,6 @@ from scheduler.analysis.advice.surrogates.surrogate import Places
 from scheduler.analysis.experiments.document import SearchSpec
 from scheduler.model import streams
 
-
 #: Settings that are tried at once: few where there are few runs, so that each learns
 #: from those before. Never the number of workers: results must not depend on it.
 LEAST_BATCH, MOST_BATCH, RUNS_PER_BATCH = 2, 8, 40

@@ -29,7 +29,6 @@ from scheduler.model.policy import Stack, read_policy
 from scheduler.model.problems import Form, RequestProblem, Wanted, expected
 from scheduler.model.texts.values import DEFAULT_LIMITS, Limits
 
-
 DEFAULT_HORIZON_MS = 3_600_000
 
 

@@ -11,7 +11,6 @@ import numpy as np
 
 from scheduler.analysis.experiments.document import Objective
 
-
 Numbers = Mapping[str, float]  # flat name of a measure -> value
 
 

@@ -30,7 +30,6 @@ from scheduler.model.problems.files import Unshown
 from scheduler.model.reasons import is_true
 from scheduler.words.read_as import MoveRefused
 
-
 #: The kind of an edit that patches the policy document.
 POLICY = "Policy"
 

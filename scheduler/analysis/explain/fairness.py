@@ -44,7 +44,6 @@ from scheduler.engine.kueue.workload.info import WorkloadInfo
 from scheduler.engine.world import World
 from scheduler.model.amounts import UNLIMITED
 
-
 #: A fraction names at most this many of the workloads that it sums.
 MOST_WORKLOADS = 20
 

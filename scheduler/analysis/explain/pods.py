@@ -33,7 +33,6 @@ from scheduler.model.pod import Pod
 from scheduler.model.problems import RequestProblem, Wanted, expected
 from scheduler.model.sentence import counted, listed
 
-
 #: A table shows at most this many nodes, the best first.
 MOST_NODES = 200
 _SCHEDULED = "PodScheduled"

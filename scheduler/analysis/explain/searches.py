@@ -22,7 +22,6 @@ from scheduler.analysis.explain.shapes import (
 from scheduler.engine.kueue.stage import KueueStage
 from scheduler.model.sentence import bare, counted, listed, quantity, several, share
 
-
 Values = Mapping[str, Any]
 #: Kinds of steps after the setup.
 STEPS = ("attempt", "round", "turn", "candidate", "putBack", "failed", "targets")

@@ -25,7 +25,6 @@ from scheduler.model.sentence import (
 )
 from scheduler.words.why import Gate, Short, Why
 
-
 _STRICT = "StrictFIFO"
 _NEVER = "Never"
 #: Reasons for which no quota that is released helps.

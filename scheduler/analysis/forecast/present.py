@@ -54,7 +54,6 @@ from scheduler.model.errors import SchedulerError
 from scheduler.model.objects import MARK, Key, Object
 from scheduler.model.problems import RequestProblem
 
-
 #: With fewer finished workloads a forecast says "not enough history".
 LEAST_FINISHED = 5
 #: Then all run times of one future are off by one factor: at most this, or 1 by this.

@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from random import Random
 
-
 #: So many of the newest observations count at one step.
 MOST = 60
 #: A step with n observations is believed with weight n / (n + DOUBT).

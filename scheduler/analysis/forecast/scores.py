@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from statistics import NormalDist
 
-
 #: Every forecast is scored at the same levels, whatever it is made of.
 LEVELS = tuple(k / 40 for k in range(1, 40))
 

@@ -14,7 +14,6 @@ from scheduler.analysis.forecast.present import GivenStart
 from scheduler.analysis.forecast.scores import LEAST, LEVELS, Conformal, Made, crps
 from scheduler.analysis.forecast.starts import Forecast, corrected_start
 
-
 #: With fewer forecasts whose outcome is known a record says "not enough history".
 LEAST_JUDGED = 20
 

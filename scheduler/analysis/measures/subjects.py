@@ -16,7 +16,6 @@ from scheduler.input.manifests.generator import CLASS
 from scheduler.model.objects import Key, Object
 from scheduler.model.requests import read_requests
 
-
 Amounts = dict[str, int]  # resource -> canonical units
 Shape = tuple[tuple[str, int], ...]  # one pod's requests, by resource
 

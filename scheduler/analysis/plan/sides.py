@@ -28,7 +28,6 @@ from scheduler.model.policy import Stack
 from scheduler.model.scenario import read_scenario
 from scheduler.model.sentence import plain
 
-
 #: Kinds that bring work without being owners of it in the registry.
 _WORK = frozenset(
     {"Workload", "CronJob", "ReplicaSet", "DaemonSet", "PodGroup", "Change"}

@@ -26,7 +26,6 @@ from scheduler.model.objects import Object
 from scheduler.model.policy import read_policy
 from scheduler.model.scenario import Match
 
-
 #: Reported after every run: how many runs there were, and how many objects are left.
 Hear = Callable[[int, int], None]
 

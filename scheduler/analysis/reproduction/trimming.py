@@ -18,7 +18,6 @@ from scheduler.model import durations
 from scheduler.model.objects import Key, Object
 from scheduler.model.policy import Policy
 
-
 Path = tuple[str | int, ...]
 Test = Callable[[Sequence[Object]], bool]
 

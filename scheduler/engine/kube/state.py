@@ -22,7 +22,6 @@ from scheduler.model.objects import Key, Object
 from scheduler.model.pod import Pod
 from scheduler.model.storage.claims import VOLUME
 
-
 NAME = "kube"
 _VICTIM = {
     "status": "True",

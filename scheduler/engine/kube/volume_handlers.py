@@ -24,7 +24,6 @@ from scheduler.model.storage.claims import (
     read_volume,
 )
 
-
 _STATE = "kube"  # where a claim keeps its binding
 
 

@@ -21,7 +21,6 @@ from scheduler.model.problems import Problem, in_field
 from scheduler.model.requests import Quantities, quantities
 from scheduler.model.topology import Path
 
-
 Manifest = Mapping[str, Any]
 Spec = dict[str, Any]
 

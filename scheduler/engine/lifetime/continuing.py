@@ -27,7 +27,6 @@ from scheduler.model.selectors import (
     read_tolerations,
 )
 
-
 #: Controllers that make a pod again when it is gone, and that no job kind stands for.
 SERVING = frozenset(
     {"DaemonSet", "ReplicaSet", "ReplicationController", "StatefulSet", "Node"}

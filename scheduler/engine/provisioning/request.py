@@ -26,7 +26,6 @@ from scheduler.model.kueue.check_state import (
 from scheduler.model.objects import Key, Object
 from scheduler.model.reasons import ADMITTED, condition, is_true
 
-
 PREFIX = "provreq.kueue.x-k8s.io/"
 TEMPLATE = "PodTemplate"
 _LONGEST = 247

@@ -13,7 +13,6 @@ from scheduler.model.errors import SchedulerError
 from scheduler.model.objects import Key, Object
 from scheduler.model.problems import FileProblem
 
-
 _encoder = msgspec.msgpack.Encoder(order="sorted")
 FORMAT = 1
 

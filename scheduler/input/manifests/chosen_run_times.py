@@ -33,7 +33,6 @@ from scheduler.model.podset_template import read_pod
 from scheduler.model.policy import RunTimesFrom
 from scheduler.words.findings import RunTimes
 
-
 _TERMS = ("kind", "namespace", "name", "queue", "image", "label")
 
 

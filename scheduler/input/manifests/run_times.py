@@ -36,7 +36,6 @@ from scheduler.model.reasons import has_ended
 from scheduler.model.sentence import Sentence
 from scheduler.words.findings import RunTimes
 
-
 Manifest = Mapping[str, Any]
 WHERE = "metadata.annotations"
 #: Kinds that hold a pod template and are no kind of job.

@@ -16,7 +16,6 @@ from scheduler.model.sentence import Sentence
 from scheduler.words.effects import Effect
 from scheduler.words.traces import LeftOut
 
-
 Pace = Annotated[float, msgspec.Meta(ge=0.001, le=1_000_000)]
 Count = Annotated[int, msgspec.Meta(ge=0, le=10**9)]
 

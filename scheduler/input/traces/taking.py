@@ -34,7 +34,6 @@ from scheduler.model.sentence import Sentence
 from scheduler.words.effects import Effect
 from scheduler.words.traces import Sent, Taken
 
-
 PRIORITY = "kueue.x-k8s.io/priority-class"
 
 Files = Iterable[tuple[str, str]]

@@ -19,7 +19,6 @@ from scheduler.model.node import HOSTNAME, ZONE, Node, read_node
 from scheduler.model.problems import Form, Problem, Wanted, expected
 from scheduler.model.problems.validation import said_of_value
 
-
 NODE_GROUP = "NodeGroup"
 #: What every node of a group is labelled with.
 GROUP_LABEL = "quotalab.dev/node-group"

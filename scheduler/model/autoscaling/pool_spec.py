@@ -16,7 +16,6 @@ from scheduler.model.errors import QuantityError
 from scheduler.model.problems import Problem, Wanted, expected
 from scheduler.model.selectors import Requirement, read_requirements
 
-
 NODE_POOL = "NodePool"
 POOL_LABEL = "karpenter.sh/nodepool"
 WHEN_EMPTY = "WhenEmpty"

@@ -14,7 +14,6 @@ from scheduler.model.errors import QuantityError
 from scheduler.model.objects import Key
 from scheduler.model.selectors import NodeTerm, read_node_term
 
-
 CLAIM = "ResourceClaim"
 TEMPLATE = "ResourceClaimTemplate"
 POD_CLAIM = "resource.kubernetes.io/pod-claim-name"

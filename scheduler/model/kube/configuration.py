@@ -23,7 +23,6 @@ from scheduler.model.problems.validation import said_of_value
 from scheduler.model.releases.release import NO_RELEASE, Release
 from scheduler.model.releases.rules import BACKOFF_POP
 
-
 _API_GROUP = "kubescheduler.config.k8s.io/"
 _KNOWN = (
     "apiVersion",

@@ -16,7 +16,6 @@ from scheduler.model.kube.profiles import NOT_SIMULATED
 from scheduler.model.problems import Problem
 from scheduler.model.sentence import Sentence, Words
 
-
 FIT = "NodeResourcesFit"
 _RATIO = "RequestedToCapacityRatio"
 #: an older scorer -> the strategy of NodeResourcesFit that does the same

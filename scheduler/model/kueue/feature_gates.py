@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 from scheduler.model.releases.release import kueue_gates
 
-
 _NAMES = {
     "ConcurrentAdmission": "concurrent_admission",
     "ElasticJobsViaWorkloadSlices": "elastic_jobs",

@@ -14,7 +14,6 @@ from scheduler.model.errors import PolicyError, QuantityError
 from scheduler.model.problems import Form, Problem, Wanted, expected
 from scheduler.model.transformations import ResourceTransform, Transformation
 
-
 Document = Mapping[str, Any]
 
 _PATH = "kueue.admissionFairSharing"

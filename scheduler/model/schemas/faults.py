@@ -20,7 +20,6 @@ from scheduler.model.amounts import is_whole
 from scheduler.model.schemas import Field
 from scheduler.model.texts.plain_text import read_pattern
 
-
 _QUANTITY = re.compile(
     r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(Ki|Mi|Gi|Ti|Pi|Ei|[numkMGTPE]|[eE][+-]?[0-9]+)?",
     re.ASCII,

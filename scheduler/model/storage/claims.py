@@ -19,7 +19,6 @@ from scheduler.model.selectors import (
     read_selector,
 )
 
-
 CLAIM = "PersistentVolumeClaim"
 ONCE_POD = "ReadWriteOncePod"
 BIND_COMPLETED = "pv.kubernetes.io/bind-completed"

@@ -18,7 +18,6 @@ import yaml
 from scheduler.model.errors import PatternError
 from scheduler.model.sentence import plain
 
-
 #: What a text looks like that may come to such characters when it is read: raw, or
 #: as an escape of JSON or YAML. Everything else need not be walked through.
 _SUSPECT = re.compile(rb"\x00|\\u0000|\\U00000000|\\0|\\x00|\\u[dD][89a-fA-F]")

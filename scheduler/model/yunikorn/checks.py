@@ -15,7 +15,6 @@ from scheduler.model.yunikorn import resources
 from scheduler.model.yunikorn.fields import Fields, chain
 from scheduler.model.yunikorn.resources import Amounts
 
-
 _QUEUE_NAME = re.compile(r"[A-Za-z0-9_:#/@-]{1,64}")
 _ACL_PARTS = 2
 

@@ -20,7 +20,6 @@ from scheduler.model.texts.plain_text import read_pattern
 from scheduler.model.yunikorn import resources
 from scheduler.model.yunikorn.resources import Amounts
 
-
 #: Texts that stand for a flag, as YAML 1.1 has them.
 _FLAGS = {
     **dict.fromkeys(("y", "yes", "on"), True),

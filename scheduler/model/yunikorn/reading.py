@@ -19,7 +19,6 @@ from scheduler.model.yunikorn import resources
 from scheduler.model.yunikorn.checks import check_partition
 from scheduler.model.yunikorn.fields import PlainQueues, RuleReader
 
-
 DEFAULT = "default"
 #: Source: <https://yunikorn.apache.org/docs/user_guide/queue_config>
 BUILT_IN: dict[str, Any] = {

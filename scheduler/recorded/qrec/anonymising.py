@@ -26,7 +26,6 @@ from scheduler.model.texts.values import read_values
 from scheduler.model.yunikorn.reading import PARTITION_FIELDS, QUEUE_FIELDS
 from scheduler.recorded.qrec.kept_work import Tree, fields, keep
 
-
 Manifest = dict[str, Any]
 
 _LETTERS = 12

@@ -27,7 +27,6 @@ from scheduler.recorded.qrec.kept_work import (
 )
 from scheduler.recorded.qrec.kept_work import keep as _keep
 
-
 MAGIC = b"QREC 1\n"
 #: No frame is longer; a length above it is a torn or foreign end.
 MOST_BYTES = 64 * 1024 * 1024

@@ -28,7 +28,6 @@ from scheduler.recorded.shadow.decisions import (
 )
 from scheduler.recorded.shadow.readings import Reading, Readings
 
-
 CYCLES = 8
 
 

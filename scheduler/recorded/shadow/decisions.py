@@ -13,7 +13,6 @@ from scheduler.model.kueue.configuration import Settings
 from scheduler.model.objects import Key, Object
 from scheduler.model.reasons import PREEMPTOR_UID, condition, is_true
 
-
 #: Victims of one preemption are written side by side and become visible one by one.
 SPREAD_MS = 5_000
 

@@ -36,7 +36,6 @@ from scheduler.model.reasons import PREEMPTOR_UID, condition, has_ended, is_true
 from scheduler.model.workload import read_admission
 from scheduler.words.edits import Edited
 
-
 Manifest = dict[str, Any]
 Status = Mapping[str, Any]
 #: Kinds by which people say what may be admitted, and in which order.

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from scheduler.analysis.advice.answer import AdviceAnswer, AdviceEdit
 from scheduler.analysis.experiments.results import Interval
 
-
 _HEADS = {
     "improved": "Improved",
     "no improvement found": "No improvement found",

@@ -16,7 +16,6 @@ from scheduler.analysis.advice.reports.markdown import (
 )
 from scheduler.analysis.experiments.results import Interval
 
-
 _STYLE = """
 :root{color-scheme:light dark;--ink:#1d2433;--dim:#6b7489;--line:#d9deea;--new:#1769d2;--old:#8a93a8;--bad:#b3261e}
 @media screen and (prefers-color-scheme:dark){:root{--ink:#e7ebf4;--dim:#9aa4ba;--line:#333c50;--new:#6aaefc;--old:#8a93a8;--bad:#ff8a80}}

@@ -9,7 +9,6 @@ import numpy.typing as npt
 
 from scheduler.analysis.advice.space import Dimension, Point, Space
 
-
 #: The length scale to begin with, as a place in LENGTHS.
 USUAL_LENGTH = 2
 _NOISE = 1e-3

@@ -30,7 +30,6 @@ from scheduler.model import amounts
 from scheduler.model.objects import Key
 from scheduler.model.sentence import several
 
-
 _NEVER = "Never"
 _MOST_MOVES = 6
 _MOST_PRIORITY = 2**31 - 1

@@ -14,7 +14,6 @@ from scheduler.engine.kueue.workload.info import WorkloadInfo
 from scheduler.model.sentence import Sentence
 from scheduler.words.why import Short
 
-
 Values = Mapping[str, Any]
 
 

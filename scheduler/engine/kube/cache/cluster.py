@@ -22,7 +22,6 @@ from scheduler.model.objects import Key
 from scheduler.model.pod import Pod
 from scheduler.model.selectors import Requirement, Selector, read_selector
 
-
 #: pods of one namespace, one set of labels, staying or on their way out
 LabelClass = tuple[str, tuple[tuple[str, str], ...], bool]
 #: pods of one namespace and shape whose terms may look at their own labels

@@ -13,7 +13,6 @@ from scheduler.model.objects import Key
 from scheduler.model.pod import Pod
 from scheduler.model.selectors import Requirement, Taint
 
-
 Port = tuple[str, str, int]
 ANY_IP = "0.0.0.0"
 

@@ -14,7 +14,6 @@ from scheduler.model.objects import Key
 from scheduler.model.pod import Pod
 from scheduler.model.selectors import Selector, read_selector
 
-
 GROUP_LABEL = "scheduling.x-k8s.io/pod-group"
 #: Of releases whose PodGroups were of the group scheduling.sigs.k8s.io.
 FORMER_GROUP_LABEL = "pod-group.scheduling.sigs.k8s.io"

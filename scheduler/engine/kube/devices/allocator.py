@@ -29,7 +29,6 @@ from scheduler.model.node import Node
 from scheduler.model.objects import Key
 from scheduler.model.pod import Pod
 
-
 #: How many devices are looked at before a search for equal attributes gives up.
 _MOST_STEPS = 10_000
 

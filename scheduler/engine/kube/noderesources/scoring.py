@@ -21,7 +21,6 @@ from scheduler.model.errors import PolicyError
 from scheduler.model.node import CPU, MEMORY, is_scalar
 from scheduler.model.problems import Wanted, expected, in_field
 
-
 Part = tuple[int, int, int]
 Parts = list[tuple[int, Ints, Ints]]
 

@@ -17,7 +17,6 @@ from scheduler.model.node import CPU, MEMORY, STORAGE, is_extended
 from scheduler.model.objects import Key
 from scheduler.model.pod import BURSTABLE, GUARANTEED, Pod
 
-
 NODE_TOPOLOGY = "NodeResourceTopology"
 SINGLE = "single-numa-node"
 _POLICIES = ("none", "best-effort", "restricted", SINGLE)

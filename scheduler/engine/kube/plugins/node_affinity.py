@@ -32,7 +32,6 @@ from scheduler.model.problems import Form, in_field
 from scheduler.model.registry import register
 from scheduler.model.selectors import NodeTerm, Taint, read_node_term, tolerated
 
-
 MISMATCH = "node(s) didn't match Pod's node affinity/selector"
 ENFORCED = "node(s) didn't match scheduler-enforced node affinity"
 CONFLICT = "pod affinity terms conflict"

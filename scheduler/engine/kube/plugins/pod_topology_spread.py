@@ -38,7 +38,6 @@ from scheduler.model.problems import Problem, in_field
 from scheduler.model.registry import register
 from scheduler.model.selectors import Selector
 
-
 SKEW = "node(s) didn't match pod topology spread constraints"
 NO_LABEL = f"{SKEW} (missing required label)"
 #: What spreads pods that have no constraints of their own.

@@ -25,7 +25,6 @@ from scheduler.engine.kube.framework.status import (
 from scheduler.model.objects import Key
 from scheduler.model.pod import Pod
 
-
 NO_VICTIMS = "No preemption victims found for incoming pod"
 NOT_HELPFUL = "Preemption is not helpful for scheduling"
 NEVER = "not eligible due to preemptionPolicy=Never."

@@ -24,7 +24,6 @@ from scheduler.engine.stage import Context
 from scheduler.model import streams
 from scheduler.model.pod import Pod
 
-
 #: the pseudo plug-in that rejects what another scheduler has locked
 LOCK = "NodeLock"
 LOCKED = "node(s) were locked by another scheduler"

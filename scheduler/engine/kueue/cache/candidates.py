@@ -25,7 +25,6 @@ from scheduler.engine.kueue.tree.tree import (
 from scheduler.engine.kueue.workload.info import LocalQueue, WorkloadInfo
 from scheduler.model.reasons import ADMITTED
 
-
 UsageOf = Callable[[LocalQueue], float]
 
 LOWER_OR_NEWER = "LowerOrNewerEqualPriority"

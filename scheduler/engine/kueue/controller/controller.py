@@ -55,7 +55,6 @@ from scheduler.model.reasons import (
 )
 from scheduler.model.releases.release import coarse
 
-
 _STALE = ("Pending", DEACTIVATED, SUSPENDED)
 #: Evicted for these, a workload waits until its requeueAt.
 _BACKING_OFF = (PODS_READY_TIMEOUT, ADMISSION_CHECK)

@@ -40,7 +40,6 @@ from scheduler.model.reasons import (
     slice_replaced,
 )
 
-
 _JITTER = 0.0001
 _US = 1_000_000
 OVERTIME = DEACTIVATED_DUE_TO + MAXIMUM_EXECUTION_TIME_EXCEEDED

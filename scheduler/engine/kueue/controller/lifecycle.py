@@ -47,7 +47,6 @@ from scheduler.model.reasons import (
 )
 from scheduler.model.releases import release
 
-
 #: A longer message is cut.
 #: Source: docs/semantics/kueue-lifecycle.md#why-a-workload-has-no-quota.
 _LONGEST_MESSAGE = 32_768

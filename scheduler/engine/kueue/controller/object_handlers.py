@@ -40,7 +40,6 @@ from scheduler.model.quota import (
 )
 from scheduler.model.topology import read_topology
 
-
 State = Mapping[str, Any]
 
 

@@ -21,7 +21,6 @@ from scheduler.model.decisions import Wait
 from scheduler.model.objects import Key, Object
 from scheduler.model.reasons import DEACTIVATION_TARGET, REQUEUED
 
-
 State = Mapping[str, Any]
 
 

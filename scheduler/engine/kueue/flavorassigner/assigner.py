@@ -49,7 +49,6 @@ from scheduler.model.podset_template import PodShape
 from scheduler.model.quota import Flavor
 from scheduler.model.workload import Amounts, PodSet
 
-
 PODS = "pods"
 Refusals = dict[tuple[str, str], str]
 Resume = Sequence[Mapping[str, int]]

@@ -33,7 +33,6 @@ from scheduler.engine.kueue.workload.reading import PENDING_TOPOLOGY, Delays
 from scheduler.model.topology import Topology, TopologyAssignment, TopologyRequest
 from scheduler.model.workload import PodSet
 
-
 ByFlavor = dict[str, list[PodSetToPlace]]
 
 

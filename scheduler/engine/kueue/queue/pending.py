@@ -17,7 +17,6 @@ from scheduler.engine.kueue.workload.info import (
     WorkloadInfo,
 )
 
-
 UsageOf = Callable[[LocalQueue], float]
 
 

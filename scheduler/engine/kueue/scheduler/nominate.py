@@ -31,7 +31,6 @@ from scheduler.model.reasons import (
     pending_migration,
 )
 
-
 Found = tuple[Assignment, list[Target]]
 
 

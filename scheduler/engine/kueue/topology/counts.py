@@ -20,7 +20,6 @@ from scheduler.engine.kueue.topology.tree import (
 )
 from scheduler.model.selectors import HARD_EFFECTS, Taint, Toleration, tolerated
 
-
 _ENDLESS = 2**31 - 1
 
 

@@ -35,7 +35,6 @@ from scheduler.model.topology import (
     TopologyRequest,
 )
 
-
 Assignments = dict[str, TopologyAssignment]
 
 

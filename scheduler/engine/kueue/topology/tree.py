@@ -15,7 +15,6 @@ from scheduler.model.quota import Flavor
 from scheduler.model.selectors import Taint, read_taints
 from scheduler.model.topology import Path, Topology
 
-
 Amounts = dict[str, int]
 #: What takes of nodes: node name -> sum over the pods that no assignment stands for.
 Others = Mapping[str, Mapping[str, int]]

@@ -13,7 +13,6 @@ from typing import NamedTuple, NewType
 from scheduler.engine.kueue.tree.tree import FlavorResource, QuotaNode, ResourceNode
 from scheduler.model.amounts import MAX, UNLIMITED
 
-
 Amount = tuple[ResourceNode, int]
 
 

@@ -13,7 +13,6 @@ from scheduler.model.amounts import add, subtract
 from scheduler.model.objects import Key
 from scheduler.model.quota import ClusterQueueSpec, CohortSpec, Quota, ResourceGroup
 
-
 _NONE = Quota(0)
 
 

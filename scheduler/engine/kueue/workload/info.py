@@ -32,7 +32,6 @@ from scheduler.model.workload import (
     scale,
 )
 
-
 #: What a workload has that has nothing yet, one for all: nobody writes into them.
 NO_FLAVORS: FlavorResources = frozenset()
 NO_RANK: Rank = (0, 0, "", "", None)

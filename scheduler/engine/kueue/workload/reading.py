@@ -38,7 +38,6 @@ from scheduler.model.quota import ClusterQueueSpec
 from scheduler.model.reasons import ADMISSION_CHECK, EVICTED, PODS_READY_TIMEOUT
 from scheduler.model.workload import Admission, Catalogue, read_admission
 
-
 Manifest = Mapping[str, Any]
 
 JOB_UID = "kueue.x-k8s.io/job-uid"

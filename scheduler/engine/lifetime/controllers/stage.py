@@ -22,7 +22,6 @@ from scheduler.engine.lifetime.runtime_state import NODE, POD
 from scheduler.model.objects import Key, Object
 from scheduler.model.reasons import has_ended
 
-
 CRON_JOB = "CronJob"
 REPLICA_SET = "ReplicaSet"
 DAEMON_SET = "DaemonSet"

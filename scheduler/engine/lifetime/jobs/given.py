@@ -11,7 +11,6 @@ from scheduler.model.jobs import PRIORITY_CLASS, QUEUE
 from scheduler.model.kueue.configuration import Settings
 from scheduler.model.objects import Key, Object
 
-
 #: On the pods that Kueue started.
 #: Source: <https://kueue.sigs.k8s.io/docs/reference/labels-and-annotations/>
 WORKLOAD_NAME = "kueue.x-k8s.io/workload"

@@ -19,7 +19,6 @@ from scheduler.model.problems.runs import GivenUp
 from scheduler.model.reasons import has_ended, is_true
 from scheduler.model.topology import read_topology_request
 
-
 _CLASSES = ("PriorityClass", "WorkloadPriorityClass")
 #: What a TrainJob's podSets come from.
 RUNTIMES = ("ClusterTrainingRuntime", "TrainingRuntime")

@@ -17,7 +17,6 @@ from scheduler.engine.yunikorn.objects.partition_state import PartitionState
 from scheduler.model.yunikorn import resources
 from scheduler.model.yunikorn.resources import Amounts
 
-
 #: Time between two cycles when the first placed nothing.
 CYCLE_MS = 100
 #: How long a reservation's ask must wait before it may be reserved at all.

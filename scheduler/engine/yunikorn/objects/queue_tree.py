@@ -11,7 +11,6 @@ from scheduler.model.yunikorn import resources
 from scheduler.model.yunikorn.properties import MIN_PRIORITY, Properties
 from scheduler.model.yunikorn.resources import Amounts
 
-
 ROOT = "root"
 #: The queue of applications that ran before a restart and fit no rule.
 RECOVERY = "@recovery@"

@@ -23,7 +23,6 @@ from scheduler.model.hierarchy import (
 )
 from scheduler.model.texts.plain_text import read_pattern
 
-
 _NAME = re.compile(r"[A-Za-z0-9_:#/@-]{1,64}")
 _QUALIFIED = f"{ROOT}."
 

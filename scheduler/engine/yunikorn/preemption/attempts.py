@@ -13,7 +13,6 @@ from scheduler.engine.yunikorn.preemption.victims import Snapshot, remaining
 from scheduler.model.yunikorn import resources
 from scheduler.model.yunikorn.resources import Amounts
 
-
 STRATEGY = "QueueGuarantee"
 MAX_ATTEMPTS = 10  # per visit of a leaf
 RETRY_MS = 15_000  # between two attempts of one ask

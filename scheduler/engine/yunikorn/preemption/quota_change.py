@@ -14,7 +14,6 @@ from scheduler.engine.yunikorn.objects.partition import Partition
 from scheduler.model.yunikorn import resources
 from scheduler.model.yunikorn.resources import Amounts
 
-
 PERIOD_MS = 1_000
 
 

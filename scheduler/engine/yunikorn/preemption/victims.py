@@ -18,7 +18,6 @@ from scheduler.engine.yunikorn.objects.preemption_laws import PreemptionPlan
 from scheduler.model.yunikorn import resources
 from scheduler.model.yunikorn.resources import Amounts
 
-
 BATCH = 10
 UNFIT = 2**35
 OPTED_OUT = 2**34

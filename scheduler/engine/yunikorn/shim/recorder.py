@@ -28,7 +28,6 @@ from scheduler.model.sentence import Sentence
 from scheduler.model.yunikorn import properties
 from scheduler.model.yunikorn.resources import Amounts
 
-
 PREEMPTED = "PreemptedByScheduler"
 UNSCHEDULABLE = "Unschedulable"
 

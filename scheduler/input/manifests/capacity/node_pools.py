@@ -19,7 +19,6 @@ from scheduler.model.autoscaling.pool_spec import read_pool_spec
 from scheduler.model.errors import QuantityError
 from scheduler.model.problems import parted
 
-
 _OLD = "karpenter.sh/v1beta1"
 _OLD_POLICY = "WhenUnderutilized"
 

@@ -22,7 +22,6 @@ from scheduler.input.manifests.fields import (
 )
 from scheduler.model.problems import Wanted, expected
 
-
 Fields = dict[str, Any]
 
 _ACCESS = ("ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod")

@@ -16,7 +16,6 @@ from scheduler.model.sentence import Sentence
 from scheduler.model.texts.plain_text import write
 from scheduler.words.read_as import ReadAs
 
-
 Manifest = dict[str, Any]
 
 _GROUP = "alibabacloud.com"

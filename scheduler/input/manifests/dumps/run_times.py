@@ -25,7 +25,6 @@ from scheduler.model.objects import Key, Object
 from scheduler.model.sentence import Sentence
 from scheduler.words.read_as import Instant
 
-
 _US = 1_000_000
 _ORDINAL = re.compile(r"[-.]?[0-9a-f]*[0-9][0-9a-f]*$|-[a-z0-9]{5}$")
 _QUANTILES = (0.0, 0.25, 0.5, 0.75, 1.0)

@@ -13,7 +13,6 @@ from scheduler.input.manifests.documents import Document, read_documents
 from scheduler.model.errors import ManifestError
 from scheduler.model.texts.values import Limits
 
-
 _MARK = re.compile(r"^---(?=[ \t\r\n]|$)", re.MULTILINE)
 #: Beyond it a broken text is refused whole: parts are read with the lines before them.
 _MOST_PARTS = 500

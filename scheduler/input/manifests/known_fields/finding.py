@@ -15,7 +15,6 @@ from scheduler.model.sentence import Sentence
 from scheduler.words.effects import Effect
 from scheduler.words.findings import Unknown
 
-
 #: How the sentence about an unknown field begins.
 UNKNOWN_FIELD = "unknown field"
 _META, _POD_SPEC = "meta.v1.ObjectMeta", "core.v1.PodSpec"

@@ -23,7 +23,6 @@ from scheduler.model.releases.release import NO_RELEASE, Release
 from scheduler.words.effects import Gap, NotSimulated
 from scheduler.words.gaps import Gated, Unsimulated
 
-
 Manifest = Mapping[str, Any]
 
 #: Fields of a NodePool of Karpenter that are not followed once they are given.

@@ -22,7 +22,6 @@ from scheduler.model.pod import Pod
 from scheduler.model.registry import register
 from scheduler.model.storage.claims import ONCE_POD
 
-
 Attached = tuple[str, str]  # driver, handle
 
 

@@ -29,7 +29,6 @@ from scheduler.model.pod import Pod
 from scheduler.model.registry import register
 from scheduler.model.storage.claims import Claim, Volume
 
-
 UNBOUND = "pod has unbound immediate PersistentVolumeClaims"
 
 

@@ -14,7 +14,6 @@ from scheduler.model.registry import register
 from scheduler.model.releases.release import Release
 from scheduler.model.releases.rules import RAY, RAY_STATE, RAY_SUBMITTER
 
-
 _AUTOSCALER = {"cpu": "500m", "memory": "512Mi"}
 _LEAST_OF_HEAD = {"cpu": "200m", "memory": "256Mi"}  # with GCS fault tolerance
 _FAULT_TOLERANT = "ray.io/ft-enabled"

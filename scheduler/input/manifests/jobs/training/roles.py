@@ -9,7 +9,6 @@ from scheduler.input.manifests.jobs.base import QueuedJob, at_path, pod_set
 from scheduler.model.jobs import Manifest, Served, Shape, Surroundings, count_of
 from scheduler.model.registry import register
 
-
 REPLICA_INDEX = "training.kubeflow.org/replica-index"
 
 
