@@ -27,8 +27,7 @@ urlpatterns = [
     path("share", page, {"signed_in": False}, name="share-page"),
     path("", page, name="page"),
     re_path(
-        r"^(?:s|join|account|lessons|experiments|compare|scenarios)(?:/.*)?$",
-        page,
+        r"^(?:s|join|account|lessons|experiments|compare|scenarios)(?:/.*)?$", page
     ),
 ]
 

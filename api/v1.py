@@ -32,13 +32,7 @@ from api.views.objects import OneObject, PolicyView, Profiles
 from api.views.reading import Events, Hash, Preemptions, Samples, State, Table
 from api.views.sandboxes import Disk, OneDisk, OneSandbox, Sandboxes
 from api.views.twins import Clusters, Incident, OneShadow, Shadow, Twins
-from api.views.whatifs import (
-    DiscardWhatIf,
-    KeepWhatIf,
-    OneWhatIf,
-    WhatIfPatch,
-    WhatIfs,
-)
+from api.views.whatifs import DiscardWhatIf, KeepWhatIf, OneWhatIf, WhatIfPatch, WhatIfs
 
 _ONE = "sandboxes/<str:sandbox_id>"
 
@@ -109,9 +103,7 @@ urlpatterns = [
         name="preemption-steps",
     ),
     path(
-        f"{_ONE}/explain/<str:namespace>/<str:name>",
-        Explain.as_view(),
-        name="explain",
+        f"{_ONE}/explain/<str:namespace>/<str:name>", Explain.as_view(), name="explain"
     ),
     path(
         f"{_ONE}/explain/<str:namespace>/<str:name>/counterfactuals",

@@ -107,7 +107,7 @@ CHANNEL_LAYERS = {
             "hosts": [{"address": BUS_URL, "socket_timeout": None}],
             "prefix": "quotalab",
         },
-    },
+    }
 }
 
 CELERY_BROKER_URL = environment.broker(BUS_URL)

@@ -122,11 +122,7 @@ def assemble(
     stack = (policy or {}).get("stack")
     prepared = prepare(sources, limits=limits, traces=traces, stack=stack)
     return prepared.assemble(
-        seed=seed,
-        policy=policy,
-        change=change,
-        skip_errors=skip_errors,
-        newest=newest,
+        seed=seed, policy=policy, change=change, skip_errors=skip_errors, newest=newest
     )
 
 
@@ -235,10 +231,7 @@ def prepare(
 
     Traces are taken for `stack`, or for the one that the files are for.
     """
-    loaded = load(
-        [source for source in sources if _is_loaded(*source)],
-        limits=limits,
-    )
+    loaded = load([source for source in sources if _is_loaded(*source)], limits=limits)
     scenario = _scenario(loaded)
     if scenario is None:
         _report_unread(loaded, sources)
@@ -368,8 +361,7 @@ def _expand_arrivals(
                     continue
                 name_apart(manifest, taken)
                 take_document(
-                    loaded,
-                    Document(file=place.file, data=manifest, line=place.line),
+                    loaded, Document(file=place.file, data=manifest, line=place.line)
                 )
         except ManifestError as error:
             loaded.complain(error)

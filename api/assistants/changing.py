@@ -101,12 +101,7 @@ class ChangingTools:
 def add_changing(server: MCPServer[Any], up: Upstream) -> None:
     """Add them to a server, by their names here."""
     tool, tools = adding(server, reads=False), ChangingTools(up)
-    for add in (
-        tools.open_scenario,
-        tools.import_files,
-        tools.fork,
-        tools.run_in_fork,
-    ):
+    for add in (tools.open_scenario, tools.import_files, tools.fork, tools.run_in_fork):
         tool(add)
 
 

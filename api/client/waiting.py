@@ -133,11 +133,7 @@ class Client:
         return found
 
     def wait_until(
-        self,
-        sandbox: str,
-        good: Callable[[Sandbox], bool],
-        *,
-        timeout_s: float = 600.0,
+        self, sandbox: str, good: Callable[[Sandbox], bool], *, timeout_s: float = 600.0
     ) -> Sandbox:
         """Return the sandbox once it is `good`, or has a problem.
 

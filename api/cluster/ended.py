@@ -157,12 +157,7 @@ def _name(base: Key, one: Placed) -> str:
 
 
 def _pod(
-    row: StoredObject,
-    key: Key,
-    one: Placed,
-    index: int,
-    start_us: int,
-    owners: Owners,
+    row: StoredObject, key: Key, one: Placed, index: int, start_us: int, owners: Owners
 ) -> Document:
     """Return one pod, less its uid."""
     job = row.manifest

@@ -27,10 +27,7 @@ class YAMLObjectParser(BaseParser):
     media_type = "application/yaml"
 
     def parse(
-        self,
-        stream: Any,
-        media_type: str | None = None,
-        parser_context: Any = None,
+        self, stream: Any, media_type: str | None = None, parser_context: Any = None
     ) -> dict[str, Any]:
         """Return the document. Raises ParseError naming the line."""
         body = stream.read()
@@ -52,10 +49,7 @@ class _GoJSONParser(StorableJSONParser):
     """JSON whose faults are said as Go's decoder says them."""
 
     def parse(
-        self,
-        stream: Any,
-        media_type: str | None = None,
-        parser_context: Any = None,
+        self, stream: Any, media_type: str | None = None, parser_context: Any = None
     ) -> Any:
         """Return the value. Raises `refusal` for what is no JSON, else ParseError."""
         body = stream.read()

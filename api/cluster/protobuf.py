@@ -34,10 +34,7 @@ class ProtobufParser(BaseParser):
     media_type = MEDIA
 
     def parse(
-        self,
-        stream: Any,
-        media_type: str | None = None,
-        parser_context: Any = None,
+        self, stream: Any, media_type: str | None = None, parser_context: Any = None
     ) -> Document:
         """Return the document. Raises ParseError for what is no object of the table."""
         body = stream.read()

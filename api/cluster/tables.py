@@ -735,10 +735,7 @@ _COLUMNS: dict[str, tuple[Column, ...]] = {
     "ClusterRoleBinding": (_NAME, Column("Role", _roles_of), _AGE, *_WIDE_SUBJECTS),
     "Role": (_NAME, _CREATED),
     "ClusterRole": (_NAME, _CREATED),
-    "CustomResourceDefinition": (
-        _NAME,
-        _CREATED,
-    ),
+    "CustomResourceDefinition": (_NAME, _CREATED),
     "RuntimeClass": (_NAME, Column("Handler", _path("handler")), _AGE),
     "Secret": (
         _NAME,

@@ -6,13 +6,7 @@ from django.urls import path
 
 from api.cluster import discovery
 from api.cluster.access_reviews import AccessReview, RulesReview, WhoAmI
-from api.cluster.objects import (
-    Collection,
-    Finalize,
-    Nothing,
-    OneObject,
-    Status,
-)
+from api.cluster.objects import Collection, Finalize, Nothing, OneObject, Status
 from api.cluster.openapi import documents as openapi
 from api.cluster.subresources import (
     INSIDE,
@@ -51,10 +45,7 @@ urlpatterns = [
     path("openapi/v2", openapi.Version2.as_view()),
     path("openapi/v3", openapi.Index.as_view()),
     path("openapi/v3/api/<str:version>", openapi.OfGroupVersion.as_view()),
-    path(
-        "openapi/v3/apis/<str:group>/<str:version>",
-        openapi.OfGroupVersion.as_view(),
-    ),
+    path("openapi/v3/apis/<str:group>/<str:version>", openapi.OfGroupVersion.as_view()),
     path("api", discovery.CoreVersions.as_view()),
     path("apis", discovery.Groups.as_view()),
     path("api/<str:version>", discovery.Resources.as_view()),

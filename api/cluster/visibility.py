@@ -41,12 +41,7 @@ class LocalQueuePending(ClusterView):
     """The waiting Workloads of a LocalQueue."""
 
     def get(
-        self,
-        request: Request,
-        sandbox_id: str,
-        version: str,
-        namespace: str,
-        name: str,
+        self, request: Request, sandbox_id: str, version: str, namespace: str, name: str
     ) -> Response:
         """Return them in queue order, with their place in both queues."""
         sandbox = self.sandbox(sandbox_id)

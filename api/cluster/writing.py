@@ -51,13 +51,7 @@ MODIFIED = (
 #: Codes of findings that a cluster says by the status of the object.
 _ELSEWHERE = ("missing.", "problem.loop")
 #: Effects of kinds that are kept and change nothing that is decided in a cluster.
-_NOTHING_LOST = frozenset(
-    {
-        Effect.NO_DECISION,
-        Effect.NOT_OTHERWISE,
-        Effect.NO_POLICY,
-    }
-)
+_NOTHING_LOST = frozenset({Effect.NO_DECISION, Effect.NOT_OTHERWISE, Effect.NO_POLICY})
 _SUFFIX = "bcdfghjklmnpqrstvwxz2456789"
 #: What of the metadata a write does not change.
 _OF_SERVER = frozenset({"creationTimestamp", "generation", "uid"})

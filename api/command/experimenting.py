@@ -11,12 +11,7 @@ import msgspec
 from api.command.output import Bar, Found
 from api.command.verbs import Asked, Part, WrongError, verb
 from scheduler.analysis.experiments.results import AssertionVerdict
-from scheduler.cli.experiment import (
-    add_junit_word,
-    junit_text,
-    read_file,
-    sources_of,
-)
+from scheduler.cli.experiment import add_junit_word, junit_text, read_file, sources_of
 from scheduler.model.errors import SchedulerError
 
 LOOK_EVERY_S = 0.3

@@ -57,10 +57,7 @@ _EXPERIMENT = {
         "seeds": {"count": 2},
         "variants": [
             {"name": "as it is"},
-            {
-                "name": "slow",
-                "policy": {"simulation": {"defaultRuntime": "5m"}},
-            },
+            {"name": "slow", "policy": {"simulation": {"defaultRuntime": "5m"}}},
         ],
         "horizon": "2m",
     },

@@ -31,8 +31,7 @@ class SandboxMetrics(View):
     content_negotiation_class = OneShape
 
     @extend_schema(
-        operation_id="metrics_read",
-        responses={(200, "text/plain"): OpenApiTypes.STR},
+        operation_id="metrics_read", responses={(200, "text/plain"): OpenApiTypes.STR}
     )
     def get(self, request: Request, sandbox_id: str) -> HttpResponse:
         """Return Prometheus text, in simulated time."""

@@ -230,11 +230,7 @@ def _workload(row: Mapping[str, Any]) -> dict[str, Any]:
     return found | {name: row[name] for name in _SAME}
 
 
-_STATES = {
-    "finished": "Finished",
-    "admitted": "Admitted",
-    "reserved": "QuotaReserved",
-}
+_STATES = {"finished": "Finished", "admitted": "Admitted", "reserved": "QuotaReserved"}
 _SAME = ("priority", "createdMs", "admittedMs", "finishedMs", "evictions")
 
 

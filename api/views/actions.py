@@ -13,12 +13,7 @@ from api.idempotency import once
 from api.renderers import StorableJSONParser, YAMLTextParser
 from api.serializers import actions as bodies
 from api.serializers.sandboxes import SandboxSerializer
-from api.uploads import (
-    FilesParser,
-    converted_texts,
-    run_times,
-    traces,
-)
+from api.uploads import FilesParser, converted_texts, run_times, traces
 from api.views.base import View, flag
 from api.views.transport import (
     ArchiveAction,
@@ -52,10 +47,7 @@ class Import(View):
             "multipart/form-data": bodies.ImportSerializer,
         },
         responses=bodies.ImportedSerializer,
-        parameters=[
-            _DRY,
-            OpenApiParameter("skipErrors", bool),
-        ],
+        parameters=[_DRY, OpenApiParameter("skipErrors", bool)],
     )
     @once
     def post(self, request: Request, sandbox_id: str) -> Response:
@@ -94,10 +86,7 @@ class Delete(View):
 class Move(View):
     """A Workload to another queue, a queue to another cohort."""
 
-    @extend_schema(
-        request=bodies.MoveSerializer,
-        responses=bodies.DoneSerializer,
-    )
+    @extend_schema(request=bodies.MoveSerializer, responses=bodies.DoneSerializer)
     @once
     def post(self, request: Request, sandbox_id: str) -> Response:
         """Move a workload to another queue. A what-if shows the effect beforehand."""
@@ -173,10 +162,7 @@ class ClusterAction(View):
 class Pin(View):
     """A pod on one node and no other."""
 
-    @extend_schema(
-        request=bodies.PinSerializer,
-        responses=bodies.DoneSerializer,
-    )
+    @extend_schema(request=bodies.PinSerializer, responses=bodies.DoneSerializer)
     @once
     def post(self, request: Request, sandbox_id: str) -> Response:
         """Pin a pod to a node, or unpin it. A what-if shows the effect beforehand."""
@@ -195,8 +181,7 @@ class Convert(View):
     """The same objects under the other stack, as a new sandbox."""
 
     @extend_schema(
-        request=bodies.ConvertSerializer,
-        responses={201: bodies.ConvertedSerializer},
+        request=bodies.ConvertSerializer, responses={201: bodies.ConvertedSerializer}
     )
     @once
     def post(self, request: Request, sandbox_id: str) -> Response:

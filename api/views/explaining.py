@@ -101,9 +101,7 @@ class Fairness(View):
     """Weighted shares and who is next."""
 
     @extend_schema(
-        operation_id="fairness_read",
-        responses=OpenApiTypes.OBJECT,
-        parameters=[TICK],
+        operation_id="fairness_read", responses=OpenApiTypes.OBJECT, parameters=[TICK]
     )
     def get(self, request: Request, sandbox_id: str) -> Response:
         """Return the share formulas with numbers, borrowing flows, queue heads and next victims."""
@@ -115,9 +113,7 @@ class Capacity(View):
     """Nodes that come and go."""
 
     @extend_schema(
-        operation_id="capacity_read",
-        responses=OpenApiTypes.OBJECT,
-        parameters=[TICK],
+        operation_id="capacity_read", responses=OpenApiTypes.OBJECT, parameters=[TICK]
     )
     def get(self, request: Request, sandbox_id: str) -> Response:
         """Return node groups and pools, their cost, and why none grows for pending work."""

@@ -161,9 +161,7 @@ class KeptForecast(View):
     """One kept forecast."""
 
     @extend_schema(
-        operation_id="forecasts_read",
-        responses=OpenApiTypes.OBJECT,
-        parameters=[WAIT],
+        operation_id="forecasts_read", responses=OpenApiTypes.OBJECT, parameters=[WAIT]
     )
     def get(self, request: Request, sandbox_id: str, forecast_id: int) -> Response:
         """Return the progress, and the forecast when it is done.

@@ -23,12 +23,7 @@ from api.serializers.sandboxes import (
     use_body,
     with_release,
 )
-from api.uploads import (
-    FilesParser,
-    converted_texts,
-    run_times,
-    traces,
-)
+from api.uploads import FilesParser, converted_texts, run_times, traces
 from api.views.base import View, flag, number
 from sandbox import actions
 from sandbox.actions.access import owned
@@ -113,10 +108,7 @@ class Disk(View):
             {
                 "items": [use_body(one, found[one.pk]) for one in mine],
                 "bytes": sum(use.total for use in found.values()),
-                "database": {
-                    "bytes": disk.database_bytes(),
-                    "free": disk.free_bytes(),
-                },
+                "database": {"bytes": disk.database_bytes(), "free": disk.free_bytes()},
             }
         )
 

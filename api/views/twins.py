@@ -101,7 +101,7 @@ class OneShadow(View):
                 "seconds",
                 int,
                 description="How long to search the smallest world; 10, at most 60.",
-            ),
+            )
         ],
     )
     def get(self, request: Request, sandbox_id: str, event: int) -> Response:

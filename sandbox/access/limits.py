@@ -10,12 +10,7 @@ from django.conf import settings
 from django.contrib.auth.models import User
 
 from sandbox.base.database_time import DatabaseTime
-from sandbox.base.errors import (
-    Cause,
-    ForbiddenError,
-    InvalidError,
-    TooManyError,
-)
+from sandbox.base.errors import Cause, ForbiddenError, InvalidError, TooManyError
 from sandbox.base.refusals import Denied
 from sandbox.models import Experiment, KeptForecast, Sandbox
 from sandbox.models.sandbox import is_guest

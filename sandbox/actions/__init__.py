@@ -18,11 +18,7 @@ from sandbox.actions.access import (
     do_unshare,
 )
 from sandbox.actions.archives import do_archive, do_restore, do_unarchive
-from sandbox.actions.conversion import (
-    Conversion,
-    convert_files_for,
-    do_convert,
-)
+from sandbox.actions.conversion import Conversion, convert_files_for, do_convert
 from sandbox.actions.dry_imports import look_at_files
 from sandbox.actions.identities import do_recognise
 from sandbox.actions.import_plan import Imported

@@ -8,12 +8,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
-from sandbox.base.errors import (
-    Cause,
-    ForbiddenError,
-    InvalidError,
-    NotFoundError,
-)
+from sandbox.base.errors import Cause, ForbiddenError, InvalidError, NotFoundError
 from sandbox.base.refusals import Absent, Denied
 from sandbox.models import Audit, Grant, Member, Sandbox, ShareLink, Token
 from sandbox.models.access import hash_of, new_secret

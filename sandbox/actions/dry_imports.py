@@ -193,11 +193,7 @@ def _without_nodes(loaded: Loaded) -> Iterator[Finding]:
 
 
 def _into(
-    user: User,
-    into: str,
-    files: Files,
-    traces: TraceOptions,
-    run_times: RunTimeChoice,
+    user: User, into: str, files: Files, traces: TraceOptions, run_times: RunTimeChoice
 ) -> _Tried:
     if not Sandbox.objects.visible_to(user).filter(pk=into).exists():
         raise NotFoundError(Absent.SANDBOX.said(sandbox=into))

@@ -6,21 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from sandbox.base.errors import (
-    Cause,
-    DeniedError,
-    InvalidError,
-)
+from sandbox.base.errors import Cause, DeniedError, InvalidError
 from sandbox.base.refusals import NotTaken
 from sandbox.world import operations
 from sandbox.world.findings import causes_of
-from sandbox.world.operations import (
-    Edit,
-    Part,
-    Put,
-    SetPolicy,
-    Several,
-)
+from sandbox.world.operations import Edit, Part, Put, SetPolicy, Several
 from scheduler.assembly import NOTHING_LEFT, merge
 from scheduler.engine.world import World, fork
 from scheduler.engine.worlds.objects import reported_status

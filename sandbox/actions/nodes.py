@@ -19,13 +19,7 @@ from sandbox.base.refusals import NotNow, NotTaken, Refused
 from sandbox.page.diffs import RevisionDiff
 from sandbox.world.commits import CommitRequest
 from sandbox.world.findings import causes_of
-from sandbox.world.operations import (
-    Delete,
-    Edit,
-    Lose,
-    Put,
-    Several,
-)
+from sandbox.world.operations import Delete, Edit, Lose, Put, Several
 from scheduler.engine.kube.cache.pod_group import (
     PodDisruptionBudget,
     disruptions_allowed,
@@ -41,11 +35,7 @@ from scheduler.model.objects import MARK, Key, Object
 from scheduler.model.problems import ApiServer, Problem, Wanted, expected
 from scheduler.model.problems.library import plain_word
 from scheduler.model.sentence import Sentence
-from scheduler.words.edits import (
-    CLUSTER_SENTENCES,
-    NODE_SENTENCES,
-    Edited,
-)
+from scheduler.words.edits import CLUSTER_SENTENCES, NODE_SENTENCES, Edited
 
 Change = Literal["cordon", "uncordon", "drain", "fail", "recover"]
 CHANGES: tuple[str, ...] = get_args(Change)
@@ -214,8 +204,7 @@ def cluster_change_of(world: World, name: str, change: str) -> Put:
         "lastTransitionTime": stamp_text(world.context.now_us),
     }
     return Put(
-        manifests=[known.manifest],
-        statuses={str(key): {"conditions": [condition]}},
+        manifests=[known.manifest], statuses={str(key): {"conditions": [condition]}}
     )
 
 

@@ -13,11 +13,7 @@ from sandbox.access import limits as limited
 from sandbox.actions.import_plan import Imported, changed_policy, plan_of, try_out
 from sandbox.actions.sessions import EditSession, edit_session, refuse_stale
 from sandbox.actions.tries import counted
-from sandbox.base.errors import (
-    Cause,
-    InvalidError,
-    NotFoundError,
-)
+from sandbox.base.errors import Cause, InvalidError, NotFoundError
 from sandbox.base.refusals import Refused
 from sandbox.models import ImportReport, Sandbox
 from sandbox.page.diffs import RevisionDiff
@@ -26,13 +22,7 @@ from sandbox.page.rows.transport import POLICY_KEY
 from sandbox.process import watchdog
 from sandbox.retention.retention import drop_oldest
 from sandbox.world.commits import CommitRequest
-from sandbox.world.operations import (
-    Delete,
-    Edit,
-    Put,
-    SetPolicy,
-    Several,
-)
+from sandbox.world.operations import Delete, Edit, Put, SetPolicy, Several
 from scheduler.assembly import expand_loads, merge
 from scheduler.engine.world import World
 from scheduler.input.manifests.chosen_run_times import (

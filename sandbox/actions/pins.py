@@ -12,13 +12,7 @@ from sandbox.base.errors import ConflictError, NotFoundError
 from sandbox.base.refusals import Refused
 from sandbox.page.diffs import RevisionDiff
 from sandbox.world.commits import CommitRequest
-from sandbox.world.operations import (
-    Delete,
-    Edit,
-    Put,
-    Settle,
-    Several,
-)
+from sandbox.world.operations import Delete, Edit, Put, Settle, Several
 from scheduler.analysis.explain.changes import move
 from scheduler.analysis.explain.sentences import meant
 from scheduler.analysis.explain.shapes import Change

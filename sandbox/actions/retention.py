@@ -5,11 +5,7 @@ from __future__ import annotations
 from django.contrib.auth.models import User
 
 from sandbox.actions.sessions import EditSession, allowed, edit_session, open_session
-from sandbox.base.errors import (
-    Cause,
-    ForbiddenError,
-    InvalidError,
-)
+from sandbox.base.errors import Cause, ForbiddenError, InvalidError
 from sandbox.base.refusals import Denied
 from sandbox.models import Sandbox
 from sandbox.page.diffs import RevisionDiff

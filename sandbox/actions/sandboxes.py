@@ -14,12 +14,7 @@ from sandbox.actions.objects import keep_report
 from sandbox.actions.sessions import allowed, edit_session
 from sandbox.actions.tries import counted
 from sandbox.base import library
-from sandbox.base.errors import (
-    Cause,
-    ForbiddenError,
-    GoneError,
-    InvalidError,
-)
+from sandbox.base.errors import Cause, ForbiddenError, GoneError, InvalidError
 from sandbox.base.library import script_part
 from sandbox.base.refusals import Denied, NotTaken
 from sandbox.models import Checkpoint, Revision, Sandbox
@@ -188,11 +183,7 @@ def begin(user: User, world: World, **columns: Any) -> Sandbox:
         claim = leases.take(sandbox.pk)
         assert claim is not None, "nobody else knows a sandbox before it is committed"
         work = CommitRequest(
-            operation=Begin(),
-            who=user.pk,
-            summary=said,
-            edits=[line],
-            whole=True,
+            operation=Begin(), who=user.pk, summary=said, edits=[line], whole=True
         )
         made = commits.make_revision(held, sandbox, work)
         commits.write(held, sandbox, claim, [made])
@@ -288,11 +279,7 @@ def _begin_with_checkpoint(fork_id: str) -> None:
     Checkpoint.objects.get_or_create(
         sandbox=fork,
         revision=revision,
-        defaults={
-            "tick": tick,
-            "world": pack_world(world),
-            "page": pack_page(page),
-        },
+        defaults={"tick": tick, "world": pack_world(world), "page": pack_page(page)},
     )
 
 

@@ -23,11 +23,7 @@ from sandbox.twins import ticks as twins
 from sandbox.world import commits, extenders, leases, operations
 from sandbox.world.commits import CommitRequest
 from sandbox.world.leases import Claim
-from sandbox.world.operations import (
-    AnyOperation,
-    Tick,
-    Transport,
-)
+from sandbox.world.operations import AnyOperation, Tick, Transport
 from sandbox.world.revisions import MadeRevision
 from scheduler.engine.tick import next_instant
 from scheduler.engine.world import World
@@ -122,10 +118,7 @@ def do_fail(claim: Claim, problem: Sentence) -> RevisionDiff:
         columns = {"playing": False, "until": {}, "problem": Sayings([problem])}
         return session.commit(
             CommitRequest(
-                operation=Transport(),
-                summary=problem,
-                edits=[line],
-                columns=columns,
+                operation=Transport(), summary=problem, edits=[line], columns=columns
             )
         )
 

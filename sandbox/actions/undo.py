@@ -35,12 +35,7 @@ from sandbox.twins import ticks as twins
 from sandbox.world import commits, extenders, history, leases, operations, worlds
 from sandbox.world.commits import CommitRequest
 from sandbox.world.leases import Claim
-from sandbox.world.operations import (
-    AnyOperation,
-    Redo,
-    Rewind,
-    Undo,
-)
+from sandbox.world.operations import AnyOperation, Redo, Rewind, Undo
 from sandbox.world.revisions import MadeRevision
 from sandbox.world.worlds import LoadedSandbox
 from scheduler.engine.world import World, fork
@@ -189,10 +184,7 @@ def do_redo(
 
 
 def _take_turn(
-    user: User,
-    sandbox_id: str,
-    turn_of: Callable[[Sandbox], _Turn],
-    progress: Progress,
+    user: User, sandbox_id: str, turn_of: Callable[[Sandbox], _Turn], progress: Progress
 ) -> RevisionDiff:
     """Make the revisions of a turn on a copy, and write them where nothing came between."""
     with leases.without_ticks(sandbox_id):

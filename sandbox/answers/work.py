@@ -244,10 +244,7 @@ def answers(kind: str, *, tells: bool = False) -> Callable[[Work], Work]:
 
 
 def work_out(
-    kind: str,
-    sandboxes: Sequence[Sandbox],
-    arguments: dict[str, Any],
-    tell: Tell,
+    kind: str, sandboxes: Sequence[Sandbox], arguments: dict[str, Any], tell: Tell
 ) -> Any:
     """Return the answer to a question as plain data; `tell` gets it so far."""
     for module in _ENROLLING:

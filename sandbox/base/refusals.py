@@ -29,10 +29,7 @@ class Refused(Words):
         "refused.hasForks",
         "forks share its history: {names}; archive or delete them first",
     )
-    STALE = (
-        "refused.stale",
-        "edited since revision {revision}; look again and repeat",
-    )
+    STALE = ("refused.stale", "edited since revision {revision}; look again and repeat")
     BETWEEN = (
         "refused.between",
         "something else changed the sandbox {times} times meanwhile; try again",
@@ -94,10 +91,7 @@ class Refused(Words):
         "refused.noCluster",
         "it shows no real cluster; a twin's decisions are compared",
     )
-    NO_KUEUE = (
-        "refused.noKueue",
-        "only decisions of Kueue are compared; it has none",
-    )
+    NO_KUEUE = ("refused.noKueue", "only decisions of Kueue are compared; it has none")
     REAL_SEARCH = (
         "refused.realSearch",
         "preemption {event} was taken by the real cluster, whose search is not shown; "
@@ -296,10 +290,7 @@ class NotNow(Words):
         "notNow.dear",
         "given up: the request took {seconds} s of the web server's processor (REQUEST_CPU_SECONDS); ask for less",
     )
-    DATABASE = (
-        "notNow.database",
-        "the database does not answer; nothing is lost",
-    )
+    DATABASE = ("notNow.database", "the database does not answer; nothing is lost")
     BUS = ("notNow.bus", "the message bus is away; time stands still")
     ELSEWHERE = ("notNow.elsewhere", "followed elsewhere")
     MOVED_ON = ("notNow.movedOn", "{sandbox} has moved on from revision {revision}")

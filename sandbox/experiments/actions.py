@@ -158,9 +158,7 @@ def document_among(files: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, 
         except ManifestError as error:
             place = error.place
             cause = Cause(
-                problem=error.problem,
-                file=name,
-                line=place.line if place else 1,
+                problem=error.problem, file=name, line=place.line if place else 1
             )
             raise InvalidError(error.said, causes=[cause]) from error
         found += [(name, d.data) for d in documents if d.kind == "Experiment"]

@@ -236,12 +236,7 @@ def _finish(experiment: Experiment, state: str, answer: dict[str, Any]) -> None:
     same = Experiment.objects.filter(
         pk=experiment.pk, total=experiment.total, state=Experiment.RUNNING
     )
-    same.update(
-        state=state,
-        searching=False,
-        finished_at=timezone.now(),
-        answer=answer,
-    )
+    same.update(state=state, searching=False, finished_at=timezone.now(), answer=answer)
 
 
 def take(experiment: Experiment) -> None:

@@ -10,12 +10,7 @@ from typing import Any
 
 from django.core.cache import caches
 
-from sandbox.base.errors import (
-    ConflictError,
-    GoneError,
-    InvalidError,
-    NotFoundError,
-)
+from sandbox.base.errors import ConflictError, GoneError, InvalidError, NotFoundError
 from sandbox.base.refusals import Absent, NotTaken, Refused
 from sandbox.models import Event, Sandbox
 from sandbox.twins.ticks import was_observed

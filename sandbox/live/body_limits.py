@@ -13,11 +13,7 @@ from typing import Any
 from django.conf import settings
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
-from sandbox.base.security import (
-    App,
-    Scope,
-    status,
-)
+from sandbox.base.security import App, Scope, status
 from sandbox.process import watchdog
 from scheduler.model.amounts import is_whole
 from scheduler.model.problems import RequestProblem

@@ -111,10 +111,7 @@ class SandboxSubscription:
         if message["type"] != "diff":
             return
         diff = Message(
-            message["from"],
-            message["revision"],
-            message["body"],
-            message["rewrites"],
+            message["from"], message["revision"], message["body"], message["rewrites"]
         )
         self.newest = max(self.newest, diff.revision)
         self.first_page.take(diff)

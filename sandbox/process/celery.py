@@ -15,12 +15,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "sandbox.settings")
 app = Celery("quotalab")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks(
-    [
-        "sandbox.worker",
-        "sandbox.answers",
-        "sandbox.experiments",
-        "sandbox.forecasts",
-    ]
+    ["sandbox.worker", "sandbox.answers", "sandbox.experiments", "sandbox.forecasts"]
 )
 
 #: The queue of ticks that any process may make.

@@ -17,20 +17,9 @@ import msgspec
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
 
-from sandbox.base.errors import (
-    BusyError,
-    Cause,
-    InvalidError,
-)
+from sandbox.base.errors import BusyError, Cause, InvalidError
 from sandbox.base.refusals import NotNow
-from sandbox.models import (
-    Checkpoint,
-    Diff,
-    Event,
-    RecordedTick,
-    Revision,
-    Sandbox,
-)
+from sandbox.models import Checkpoint, Diff, Event, RecordedTick, Revision, Sandbox
 from sandbox.models.fields import text_alone
 from sandbox.page.packing import unpack_page
 from sandbox.page.rows.transport import KEY

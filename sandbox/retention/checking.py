@@ -241,10 +241,7 @@ def _check_sequence(archive: Archive) -> None:
 
 
 def _check_gap(
-    before: ArchivedRevision,
-    line: ArchivedRevision,
-    marks: Collection[int],
-    first: int,
+    before: ArchivedRevision, line: ArchivedRevision, marks: Collection[int], first: int
 ) -> None:
     operation = operations.from_document(line.operation)
     if before.number >= line.number or not isinstance(operation, _TURNS):

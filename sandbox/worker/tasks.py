@@ -24,12 +24,7 @@ from sandbox.forecasts import tasks as forecasts
 from sandbox.models import Sandbox
 from sandbox.process import calls, idle_flag, services, watchdog
 from sandbox.process.celery import TICKS, app, own_queue
-from sandbox.retention.retention import (
-    BATCH,
-    beginning,
-    candidates,
-    prune,
-)
+from sandbox.retention.retention import BATCH, beginning, candidates, prune
 from sandbox.worker import running
 from sandbox.world import leases
 from sandbox.world.kept import start_forgetting

@@ -16,11 +16,7 @@ from typing import Any
 import msgspec
 from django.conf import settings
 
-from sandbox.world.webhooks import (
-    Allowed,
-    HttpPort,
-    NotAllowedError,
-)
+from sandbox.world.webhooks import Allowed, HttpPort, NotAllowedError
 from scheduler.engine.kube.extender.ports import ExtenderError, Port
 from scheduler.engine.world import World
 from scheduler.model.kube.configuration import Extender

@@ -27,12 +27,7 @@ from sandbox.models import (
 )
 from sandbox.page import diffs, rows
 from sandbox.page.diffs import Page, Patch, RevisionDiff
-from sandbox.page.packing import (
-    unpack_page,
-    unpack_patch,
-    unpack_step,
-    unpack_world,
-)
+from sandbox.page.packing import unpack_page, unpack_patch, unpack_step, unpack_world
 from sandbox.page.rows.transport import KEY, until_text
 from sandbox.world import manifests, operations
 from sandbox.world.kept import Kept

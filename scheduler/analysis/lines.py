@@ -320,9 +320,7 @@ def _nodes(world: World) -> Iterator[tuple[str, dict[str, int]]]:
             yield name, partition.used_on(name)[0]
 
 
-def _states(
-    world: World,
-) -> Iterator[tuple[ClusterQueue | Queue, tuple[object, ...]]]:
+def _states(world: World) -> Iterator[tuple[ClusterQueue | Queue, tuple[object, ...]]]:
     """Yield each queue with what all of its values hang on."""
     if world.kueue is not None:
         for queue in world.kueue.cluster.forest.queues.values():

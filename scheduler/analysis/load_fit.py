@@ -25,11 +25,7 @@ _ALL: _Class = ("", 0)
 
 
 def fit_load(
-    trace: Trace,
-    *,
-    queue: str = "",
-    namespace: str = "default",
-    weeks: float = 1.0,
+    trace: Trace, *, queue: str = "", namespace: str = "default", weeks: float = 1.0
 ) -> dict[str, Any]:
     """Return a Load of the trace's classes: queue and size, the most jobs first.
 

@@ -31,14 +31,7 @@ from scheduler.analysis.traits import Traits, traits_of
 from scheduler.assembly import Prepared, prepare
 from scheduler.engine.tick import simulate
 from scheduler.engine.world import World
-from scheduler.model.decisions import (
-    Admit,
-    Bind,
-    Decision,
-    Evict,
-    Finish,
-    Preempt,
-)
+from scheduler.model.decisions import Admit, Bind, Decision, Evict, Finish, Preempt
 from scheduler.model.errors import SchedulerError
 from scheduler.model.objects import Key
 from scheduler.model.patches import merge
@@ -208,10 +201,7 @@ def compare_releases(
     run = partial(Run, make, until_ms)
     one, other = each(
         run,
-        [
-            Trial({"release": dict(before)}),
-            Trial({"release": dict(after)}, looks=True),
-        ],
+        [Trial({"release": dict(before)}), Trial({"release": dict(after)}, looks=True)],
     )
     first, last = one.spec.decides_as(), other.spec.decides_as()
     released = other.lives._replace(changed=frozenset({POLICY}))
@@ -288,10 +278,7 @@ def _trial(rule: Rule, after: Release) -> Trial | None:
 
 
 def _effect(
-    rule: Rule,
-    after: Release,
-    back: Run | None,
-    base: tuple[Run, set[Key], set[Key]],
+    rule: Rule, after: Release, back: Run | None, base: tuple[Run, set[Key], set[Key]]
 ) -> RuleEffect:
     """Hold the later release with one rule turned back to the run before."""
     one, moved, said = base

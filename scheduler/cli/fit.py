@@ -35,10 +35,7 @@ def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
     try:
         trace = read_trace(words.file)
         found = fit_load(
-            trace,
-            queue=words.queue,
-            namespace=words.namespace,
-            weeks=words.weeks,
+            trace, queue=words.queue, namespace=words.namespace, weeks=words.weeks
         )
     except (SchedulerError, OSError) as error:
         return refused(error)

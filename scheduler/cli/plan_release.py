@@ -124,8 +124,7 @@ def _report(options: argparse.Namespace, library: Library) -> UpgradeReport:
     releases = report.before, report.after
     effects = [
         msgspec.structs.replace(
-            effect,
-            smallest=smallest(prepared, effect, releases, until_ms, fixed=fixed),
+            effect, smallest=smallest(prepared, effect, releases, until_ms, fixed=fixed)
         )
         for effect in report.rules
     ]

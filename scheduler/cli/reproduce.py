@@ -35,10 +35,7 @@ def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
     out = out or sys.stdout
     options = _parser().parse_args(arguments)
     wanted = Match(
-        type=options.type,
-        subject=options.subject,
-        by=options.by,
-        reason=options.reason,
+        type=options.type, subject=options.subject, by=options.by, reason=options.reason
     )
     try:
         sources = read_sources(options.paths)

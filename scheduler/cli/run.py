@@ -15,18 +15,8 @@ from scheduler.analysis.beside import Side, run_beside
 from scheduler.analysis.conversion.unsimulated import as_release
 from scheduler.analysis.expectations import Verdict, judge
 from scheduler.analysis.measures import Measures, Summary
-from scheduler.assembly import (
-    Assembled,
-    Sources,
-    StackOpenError,
-    assemble,
-)
-from scheduler.cli.files import (
-    add_release_word,
-    add_stack_word,
-    read_paths,
-    release_of,
-)
+from scheduler.assembly import Assembled, Sources, StackOpenError, assemble
+from scheduler.cli.files import add_release_word, add_stack_word, read_paths, release_of
 from scheduler.cli.run_time_words import (
     add_run_time_words,
     add_trace_words,
@@ -41,11 +31,7 @@ from scheduler.input.manifests.chosen_run_times import (
     RunTimeChoice,
     take_chosen_run_times,
 )
-from scheduler.input.manifests.report import (
-    FindingGroup,
-    groups_of,
-    unfollowed_fields,
-)
+from scheduler.input.manifests.report import FindingGroup, groups_of, unfollowed_fields
 from scheduler.input.manifests.run_times import assumed_run_times
 from scheduler.model import durations
 from scheduler.model.decisions import Decision
@@ -83,9 +69,7 @@ def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
         sides = _sides(assembled)
         measures = Measures(assembled.world)
         outcome = simulate(
-            assembled.world,
-            until_ms=_until(options, assembled),
-            hear=measures.observe,
+            assembled.world, until_ms=_until(options, assembled), hear=measures.observe
         )
     except (SchedulerError, OSError) as error:
         return refused(error)

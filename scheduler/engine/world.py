@@ -208,8 +208,5 @@ def _copy(obj: Object) -> Object:
         if isinstance(given := manifest.get(part), dict):
             manifest[part] = dict(given)
     return Object(
-        key=obj.key,
-        manifest=manifest,
-        status=dict(obj.status),
-        state=dict(obj.state),
+        key=obj.key, manifest=manifest, status=dict(obj.status), state=dict(obj.state)
     )

@@ -196,12 +196,7 @@ def is_managed_elsewhere(manifest: Manifest) -> bool:
 
 
 #: Who a Job may say that it is managed by, and is then: nobody said, and MultiKueue.
-_CONTROLLERS = (
-    None,
-    "",
-    "kubernetes.io/job-controller",
-    "kueue.x-k8s.io/multikueue",
-)
+_CONTROLLERS = (None, "", "kubernetes.io/job-controller", "kueue.x-k8s.io/multikueue")
 
 
 def pods_at_once(spec: Manifest) -> int:

@@ -85,12 +85,7 @@ _loaded: set[str] = set()
 
 
 def register(
-    family: Family,
-    name: str,
-    *,
-    label: str,
-    help: str,
-    parameters: type | None = None,
+    family: Family, name: str, *, label: str, help: str, parameters: type | None = None
 ) -> Callable[[T], T]:
     """Enrol the decorated class or function under (family, name).
 

@@ -10,13 +10,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from scheduler.model import amounts
-from scheduler.model.node import (
-    CPU,
-    MEMORY,
-    NATIVE,
-    is_scalar,
-    normalized_image,
-)
+from scheduler.model.node import CPU, MEMORY, NATIVE, is_scalar, normalized_image
 
 DEFAULT_CPU = 100  # thousandths: what a container without a cpu request counts as
 DEFAULT_MEMORY = 200 * 2**20

@@ -149,10 +149,7 @@ class Statement(
 
 
 class ListedStatement(
-    msgspec.Struct,
-    forbid_unknown_fields=True,
-    frozen=True,
-    kw_only=True,
+    msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True
 ):
     """A statement as the list of the texts has it, with a test that holds it.
 

@@ -26,10 +26,7 @@ _CLAIMS = {
     "and are taken without: they may be placed where no device is free",
 }
 #: Of the state that a real decision is judged from.
-SHADOW: Effects = {
-    **QUEUES,
-    "Workload": "there is no decision to compare",
-}
+SHADOW: Effects = {**QUEUES, "Workload": "there is no decision to compare"}
 #: Of what a sandbox shows of a real cluster.
 TWIN: Effects = {
     **QUEUES,

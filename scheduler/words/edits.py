@@ -93,10 +93,7 @@ NODE_SENTENCES = {
     "recover": Edited.RECOVERS,
 }
 #: Change of a worker cluster -> what is said of it.
-CLUSTER_SENTENCES = {
-    "lose": Edited.LOSES_CLUSTER,
-    "recover": Edited.RECOVERS_CLUSTER,
-}
+CLUSTER_SENTENCES = {"lose": Edited.LOSES_CLUSTER, "recover": Edited.RECOVERS_CLUSTER}
 
 
 def imported(

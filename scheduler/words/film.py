@@ -60,10 +60,7 @@ class Scene(Words):
     )
     TURN = ("film.turn", "{queue} is asked")
     TURN_SAID = ("film.turn.said", "{queue} has candidates.")
-    TURN_HIGHEST = (
-        "film.turn.highest",
-        "{queue} has the highest share left, {share}.",
-    )
+    TURN_HIGHEST = ("film.turn.highest", "{queue} has the highest share left, {share}.")
     TURN_OWN = (
         "film.turn.own",
         "{queue}, the preemptor's own queue, has the highest share left, {share}.",
@@ -137,10 +134,7 @@ class Scene(Words):
         "{n} more node is filtered; {passed} pass.|{n} more nodes are filtered; {passed} pass.",
     )
     PRE_FILTER = ("film.preFilter", "PreFilter")
-    PRE_FILTER_SAID = (
-        "film.preFilter.said",
-        "No node is looked at. {why}",
-    )
+    PRE_FILTER_SAID = ("film.preFilter.said", "No node is looked at. {why}")
     SCORE = ("film.score", "Score: {plugin} × {weight}")
     SCORE_SAID = (
         "film.score.said",

@@ -226,10 +226,7 @@ class Aside(Words):
     """Documents that are no object of a cluster."""
 
     NO_OBJECT = ("aside.noObject", "not an object of a cluster: not taken")
-    BECAUSE = (
-        "aside.because",
-        "{why}, so it is no object of a cluster: not taken",
-    )
+    BECAUSE = ("aside.because", "{why}, so it is no object of a cluster: not taken")
     KUSTOMIZATION = (
         "aside.kustomization",
         "a kustomization, which is not applied: the files beside it are taken as they "

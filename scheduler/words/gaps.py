@@ -258,10 +258,7 @@ class Idle(Words):
         "{title} {release}: {count} later changes that may matter here are not told apart: "
         "{names}",
     )
-    PROPOSAL = (
-        "idle.proposal",
-        "the proposal {name} decides: no release decides so",
-    )
+    PROPOSAL = ("idle.proposal", "the proposal {name} decides: no release decides so")
     NO_NODES = (
         "idle.noNodes",
         "no Node here: pods are placed nowhere and are ready after podStartMs",

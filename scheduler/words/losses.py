@@ -8,10 +8,7 @@ from scheduler.model.sentence import Words
 class NotCarried(Words):
     """That something is not carried over, as a finding of an import."""
 
-    FROM = (
-        "lost.from",
-        "converted from {systems}: what came of it is in {file}",
-    )
+    FROM = ("lost.from", "converted from {systems}: what came of it is in {file}")
     FROM_STACK = (
         "lost.fromStack",
         "converted from another stack: what came of it is in {file}",
@@ -89,10 +86,7 @@ class LostOfForeign(Words):
         "an unlimited quota of {resource}: it is the cluster's",
     )
     EACH_WEIGHT = ("lost.eachWeight", "a weight for each resource: that of gpu counts")
-    MIN_MEMBER = (
-        "lost.minMember",
-        "minMember {least}: all {total} pods are admitted",
-    )
+    MIN_MEMBER = ("lost.minMember", "minMember {least}: all {total} pods are admitted")
     PREEMPTIBILITY = ("lost.preemptibility", "preemptibility: priority decides")
     WHOLE_GPU = ("lost.wholeGpu", "{name}: a whole GPU is asked for")
     OBJECT = ("lost.object", "the whole object")

@@ -81,10 +81,7 @@ class Instant(Words):
         "ClusterQueue {queue}: its status is not of the Workloads' instant: it counts "
         "{cells}; {when}",
     )
-    CELL = (
-        "instant.cell",
-        "{theirs} {resource} of {flavor}, they hold {ours}",
-    )
+    CELL = ("instant.cell", "{theirs} {resource} of {flavor}, they hold {ours}")
     CELLS = ("instant.cells", "{first}; {rest}")
     EMPTY = (
         "instant.empty",
@@ -116,10 +113,7 @@ class Repairing(Words):
     ADD_CLASS = ("repair.addClass", "Add {kind} {name} with value 0")
     ADD_NAMESPACE = ("repair.addNamespace", "Add Namespace {name} with {labels}")
     ADD_TOPOLOGY = ("repair.addTopology", "Add Topology {name} with levels {levels}")
-    ADD_CHECK = (
-        "repair.addCheck",
-        "Add AdmissionCheck {name}, which is ready at once",
-    )
+    ADD_CHECK = ("repair.addCheck", "Add AdmissionCheck {name}, which is ready at once")
     ADD_NODES = (
         "repair.addNodes",
         "Add the node, as large as what runs on it|"

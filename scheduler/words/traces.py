@@ -17,10 +17,7 @@ class Taken(Words):
     SINCE_NOW = ("trace.sinceNow", "{start} s, the time now")
     OWN_PACE = ("trace.ownPace", "the trace's own")
     TIMES_PACE = ("trace.timesPace", "{pace} times its own")
-    PER_PROCESSOR = (
-        "trace.perProcessor",
-        "{what}, a pod of {cpu} cpu per processor",
-    )
+    PER_PROCESSOR = ("trace.perProcessor", "{what}, a pod of {cpu} cpu per processor")
     COLUMNS_READ = ("trace.columnsRead", "{what}; columns read: {columns}")
     CHOSEN = (
         "trace.chosen",
@@ -160,10 +157,7 @@ class LeftOut(Words):
         "trace.neverScheduled",
         "it was never scheduled, so its run time is unknown",
     )
-    OPENB_POD = (
-        "trace.openbPod",
-        "its cpu_milli, memory_mib or num_gpu is no number",
-    )
+    OPENB_POD = ("trace.openbPod", "its cpu_milli, memory_mib or num_gpu is no number")
     OPENB_NODE = (
         "trace.openbNode",
         "expected a name and three numbers: cpu_milli, memory_mib, gpu",

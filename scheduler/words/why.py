@@ -31,29 +31,20 @@ class Why(Words):
         "It does not wait for quota: it is tried again when what is named is changed.",
     )
     NOT_BEFORE = ("why.notBefore", "It is not tried again before {seconds} s.")
-    SET_ASIDE = (
-        "why.setAside",
-        "It is set aside until quota is released in its tree.",
-    )
+    SET_ASIDE = ("why.setAside", "It is set aside until quota is released in its tree.")
     STRICT = (
         "why.strict",
         "It is {place} of {of} in its ClusterQueue: StrictFIFO tries nobody before "
         "{head} is admitted.",
     )
-    BEHIND = (
-        "why.behind",
-        "It is {place} of {of} in its ClusterQueue, behind {name}.",
-    )
+    BEHIND = ("why.behind", "It is {place} of {of} in its ClusterQueue, behind {name}.")
     HEAD = ("why.theHead", "the head")
     REPLACES = (
         "why.replaces",
         "It is to replace {name}, whose job grows: only what it asks beyond that "
         "one's quota counts, on the same flavors.",
     )
-    GROWS = (
-        "why.grows",
-        "Its job grows: {name} waits to take over its quota.",
-    )
+    GROWS = ("why.grows", "Its job grows: {name} waits to take over its quota.")
     VARIANT_OF = (
         "why.variantOf",
         "It is the variant of {name} for flavor {flavor}, which runs as the first of "
@@ -251,10 +242,7 @@ class Asked(Words):
         "{n} of {of} pods are on no node; of the first, {pod}:",
     )
     LINE = ("asked.line", "{waiting} wait for quota, {held} hold it.")
-    CAUSE = (
-        "asked.cause",
-        "{n} waits: {why}|{n} wait: {why}",
-    )
+    CAUSE = ("asked.cause", "{n} waits: {why}|{n} wait: {why}")
     USED = ("asked.used", "Flavor {flavor}: {used} used, nominal quota {nominal}.")
     OF_TREE = (
         "asked.ofTree",
@@ -356,10 +344,7 @@ class IfSubmitted(Words):
         "would.victims",
         "It would preempt {n}: {names}.|It would preempt {n}: {names}.",
     )
-    VICTIM = (
-        "would.victim",
-        "{name} (priority {priority}, {lost} of its work lost)",
-    )
+    VICTIM = ("would.victim", "{name} (priority {priority}, {lost} of its work lost)")
     NOBODY = ("would.nobody", "Assumed: nobody else submits anything.")
     KNOWN = (
         "would.known",

@@ -41,12 +41,7 @@ def application(app: Application, times: Times) -> Record:
                 "finishedTime": finished,
                 "requests": [request(ask, times) for ask in asks],
                 "allocations": placed,
-                "stateLog": [
-                    {
-                        "time": times(app.state_ms),
-                        "applicationState": state,
-                    }
-                ],
+                "stateLog": [{"time": times(app.state_ms), "applicationState": state}],
                 "hasReserved": bool(app.reserved),
                 "reservations": sorted(app.reserved),
                 "placeholderData": _placeholder_data(app),

@@ -89,8 +89,7 @@ def common_revision(sandboxes: Sequence[Sandbox]) -> int:
     """Return the last revision that all the sandboxes share; 0 for strangers."""
     first, *others = [history.lineage(one, whole=True) for one in sandboxes]
     return min(
-        (_shared(first, other) for other in others),
-        default=sandboxes[0].revision,
+        (_shared(first, other) for other in others), default=sandboxes[0].revision
     )
 
 
@@ -183,12 +182,7 @@ def happened_in(tick: int, lines: Iterable[EventRecord]) -> list[Happened]:
 
 
 #: What goes on from an earlier revision: a lineage has that one right before it.
-_FROM_BEFORE = (
-    operations.Begin,
-    operations.Rewind,
-    operations.Undo,
-    operations.Redo,
-)
+_FROM_BEFORE = (operations.Begin, operations.Rewind, operations.Undo, operations.Redo)
 
 
 _TICKS = (operations.Tick, operations.Observe)

@@ -8,12 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sandbox.explain.comparing.branches import Branch, Happened
-from sandbox.explain.comparing.shapes import (
-    OutcomeCounts,
-    OutcomeDiff,
-    Span,
-    Timeline,
-)
+from sandbox.explain.comparing.shapes import OutcomeCounts, OutcomeDiff, Span, Timeline
 from scheduler.analysis.measures.verdict import StartVerdict, start_verdict
 
 _STARTS = {"Workload": "Admit", "Pod": "Bind"}

@@ -175,7 +175,7 @@ class Command(BaseCommand):
         if refused:
             raise CommandError(
                 f"{', '.join(sorted(refused))} could not be read: the recording lacks "
-                "them; give the role that --print-role prints, and record again",
+                "them; give the role that --print-role prints, and record again"
             )
 
 

@@ -8,12 +8,7 @@ from typing import Any
 import msgspec
 
 from sandbox.models import Sandbox
-from sandbox.page.diffs import (
-    Delta,
-    Page,
-    Row,
-    note,
-)
+from sandbox.page.diffs import Delta, Page, Row, note
 from sandbox.page.rows import clusters, nodes, quota, transport, workloads, yunikorn
 from sandbox.page.rows.tally import COUNTED, TreeMarks, WorkloadTally
 from sandbox.page.wire import AnyRow

@@ -19,10 +19,7 @@ _CONFIG = "controller_manager_config.yaml"
 
 
 def patches_of(
-    space: Space,
-    point: Point,
-    objects: Mapping[Key, Object],
-    policy: Mapping[str, Any],
+    space: Space, point: Point, objects: Mapping[Key, Object], policy: Mapping[str, Any]
 ) -> tuple[str, str]:
     """Return (the manifests of what changes, the same as they are now).
 

@@ -185,10 +185,7 @@ _READERS: tuple[tuple[str, Callable[[re.Match[str]], Constraint]], ...] = (
         _rate,
     ),
     (rf"(?:work lost|lost work) {_BELOW} {_NUMBER}", _lost),
-    (
-        rf"utili[sz]ation of (?P<resource>\S+) {_ABOVE} {_NUMBER}",
-        _utilisation,
-    ),
+    (rf"utili[sz]ation of (?P<resource>\S+) {_ABOVE} {_NUMBER}", _utilisation),
     (rf"(?:queue )?(?P<queue>\S+) slowdown {_BELOW} {_NUMBER}", _slowdown),
     (
         rf"(?:queue )?(?P<queue>(?!(?:{'|'.join(_WAITS)}|every)\b)\S+ )?"

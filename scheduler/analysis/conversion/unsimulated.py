@@ -40,12 +40,7 @@ Manifest = Mapping[str, Any]
 _HINT = "preferredDuringSchedulingIgnoredDuringExecution"
 #: Of Kueue's Configuration: what would decide something in the real system.
 _DECIDING = frozenset(
-    {
-        "admissionFairSharing",
-        "featureGates",
-        "multiKueue",
-        "resources",
-    }
+    {"admissionFairSharing", "featureGates", "multiKueue", "resources"}
 )
 
 #: Rules of a release that a sentence names.
@@ -75,9 +70,7 @@ def _of_release(world: World) -> Iterator[Sentence]:
     for scheduler, version in release.older():
         if scheduler in deciding:
             yield Idle.RELEASE_OLD.said(
-                title=TITLES[scheduler],
-                release=version,
-                least=FOLLOWED_FROM[scheduler],
+                title=TITLES[scheduler], release=version, least=FOLLOWED_FROM[scheduler]
             )
     lacking = not_told_apart(release)
     traits = traits_of(world.objects.values(), spec) if lacking else {}

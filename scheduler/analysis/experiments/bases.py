@@ -206,10 +206,7 @@ def key_of(text: str) -> Key:
         return Key(parts[0], "", parts[1])
     if len(parts) == 3:
         return Key(*parts)
-    raise ExperimentError(
-        expected(Wanted.KEY, text),
-        "spec.variants.objects",
-    )
+    raise ExperimentError(expected(Wanted.KEY, text), "spec.variants.objects")
 
 
 def changed(before: Object, change: ObjectChange) -> dict[str, Any]:

@@ -303,10 +303,7 @@ class Objective(Strict, frozen=True, kw_only=True):
     weight: float = 1.0  # of several in a search, as shares of what each was
 
 
-DEFAULT_OBJECTIVES = (
-    Objective(measure="waitMeanMs"),
-    Objective(measure="workLostMs"),
-)
+DEFAULT_OBJECTIVES = (Objective(measure="waitMeanMs"), Objective(measure="workLostMs"))
 
 
 class ExperimentSpec(Strict, frozen=True, kw_only=True):

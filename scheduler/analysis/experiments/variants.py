@@ -121,8 +121,7 @@ def _combinations(axes: Sequence[Axis]) -> Iterator[tuple[Variant, ...]]:
     for axis in axes:
         if axis.range is not None:
             raise ExperimentError(
-                in_field(f"axis {axis.name}", RequestProblem.GRID.said()),
-                "spec.grid",
+                in_field(f"axis {axis.name}", RequestProblem.GRID.said()), "spec.grid"
             )
     yield from itertools.product(*(_choices(axis) for axis in axes))
 
@@ -204,8 +203,7 @@ def _set(axis: Axis, value: Any) -> Variant:
         return Variant(name=name, objects=[change])
     if axis.object or axis.field or axis.name != "arrivals":
         raise ExperimentError(
-            in_field(f"axis {axis.name}", expected(Wanted.AXIS_TARGET)),
-            "spec.grid",
+            in_field(f"axis {axis.name}", expected(Wanted.AXIS_TARGET)), "spec.grid"
         )
     if isinstance(value, bool) or not isinstance(value, int | float):
         problem = in_field(f"axis {axis.name}", expected(Wanted.NUMBERS, value))

@@ -17,13 +17,7 @@ from scheduler.engine.yunikorn.stage import YunikornStage
 from scheduler.model import amounts
 from scheduler.model.errors import SchedulerError
 from scheduler.model.jobs import QUEUE
-from scheduler.model.objects import (
-    Key,
-    Object,
-    cluster_of,
-    plain,
-    qualified_name,
-)
+from scheduler.model.objects import Key, Object, cluster_of, plain, qualified_name
 from scheduler.model.policy import read_policy
 from scheduler.model.problems import Form, RequestProblem
 from scheduler.model.problems.files import Unshown

@@ -115,10 +115,7 @@ def _holders(node: QuotaNode, resource_nodes: tuple[ResourceNode, ...]) -> list[
         return []
     wanted = set(resource_nodes)
     sums = (
-        (
-            -sum(amount for one, amount in work.usage if one in wanted),
-            str(work.key),
-        )
+        (-sum(amount for one, amount in work.usage if one in wanted), str(work.key))
         for work in node.admitted.workloads
     )
     largest = heapq.nsmallest(MOST_WORKLOADS, (pair for pair in sums if pair[0]))

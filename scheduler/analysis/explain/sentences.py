@@ -15,14 +15,7 @@ from scheduler.engine.kueue.workload.info import WorkloadInfo
 from scheduler.engine.world import World
 from scheduler.model.objects import Key, Object
 from scheduler.model.reasons import ADMITTED, MISCONFIGURED, QUOTA_RESERVED, is_true
-from scheduler.model.sentence import (
-    Named,
-    Place,
-    Quantity,
-    Sentence,
-    named,
-    share,
-)
+from scheduler.model.sentence import Named, Place, Quantity, Sentence, named, share
 from scheduler.words.why import Gate, Short, Why
 
 _STRICT = "StrictFIFO"

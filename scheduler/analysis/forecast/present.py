@@ -464,10 +464,7 @@ def _baselines(
 
 
 def _given(
-    world: World,
-    key: Key,
-    found: Sequence[Future],
-    waits: Mapping[str, Sequence[int]],
+    world: World, key: Key, found: Sequence[Future], waits: Mapping[str, Sequence[int]]
 ) -> GivenStart:
     obj, now = world.objects[key], world.context.now_ms
     starts = sorted(float(one.starts[key] - now) for one in found if key in one.starts)

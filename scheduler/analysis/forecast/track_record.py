@@ -54,8 +54,7 @@ class _Judged(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def track_record(
-    past: Sequence[PastForecast],
-    came: Callable[[int, str], int | None],
+    past: Sequence[PastForecast], came: Callable[[int, str], int | None]
 ) -> TrackRecord:
     """Score forecasts by what came.
 
@@ -192,10 +191,7 @@ class Correction:
         return [None if ms > horizon_ms else round(ms) for ms in found], speaker
 
     def _take(
-        self,
-        one: PastForecast,
-        number: int,
-        came: Callable[[int, str], int | None],
+        self, one: PastForecast, number: int, came: Callable[[int, str], int | None]
     ) -> None:
         self._take_in(one.at_ms)
         self._conformal.follow(one.at_ms)

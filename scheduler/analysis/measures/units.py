@@ -15,11 +15,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from scheduler.engine.kube.cache.pod_group import (
-    OLD_MINIMUM_LABEL,
-    gang_key,
-    group_key,
-)
+from scheduler.engine.kube.cache.pod_group import OLD_MINIMUM_LABEL, gang_key, group_key
 from scheduler.engine.world import World
 from scheduler.engine.yunikorn.shim.pods import is_ours, named_app, read_gang
 from scheduler.model.amounts import is_whole

@@ -440,8 +440,7 @@ class KueueStage:
                 None if life.retention is None else life.retention.due()
             ),
             "an admission cycle or a re-activation": pace.due(
-                self.context.now_ms,
-                heads=pace.asks_for_heads and self.heads.exist(),
+                self.context.now_ms, heads=pace.asks_for_heads and self.heads.exist()
             ),
         }
         if self.cluster.proposing is not None:

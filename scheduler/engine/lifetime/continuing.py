@@ -20,12 +20,7 @@ from scheduler.model.decisions import Evict
 from scheduler.model.errors import QuantityError
 from scheduler.model.objects import Key, Object
 from scheduler.model.reasons import condition, has_ended, is_true, true_condition
-from scheduler.model.selectors import (
-    Taint,
-    Toleration,
-    read_taints,
-    read_tolerations,
-)
+from scheduler.model.selectors import Taint, Toleration, read_taints, read_tolerations
 
 #: Controllers that make a pod again when it is gone, and that no job kind stands for.
 SERVING = frozenset(

@@ -11,13 +11,7 @@ from typing import Any
 
 from scheduler.engine.lifetime.admission import owner_key
 from scheduler.engine.lifetime.runtime_state import JOB_KINDS
-from scheduler.model.annotations import (
-    ARRIVAL,
-    CLUSTER,
-    PREFIX,
-    RUNTIME,
-    read_timing,
-)
+from scheduler.model.annotations import ARRIVAL, CLUSTER, PREFIX, RUNTIME, read_timing
 from scheduler.model.durations import NEVER
 from scheduler.model.objects import Key, Object
 

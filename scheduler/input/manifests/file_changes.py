@@ -114,10 +114,7 @@ class _Place:
 
 
 def patch_files(
-    sources: Sequence[tuple[str, str]],
-    steps: Steps,
-    *,
-    limits: Limits = DEFAULT_LIMITS,
+    sources: Sequence[tuple[str, str]], steps: Steps, *, limits: Limits = DEFAULT_LIMITS
 ) -> FilesPatch:
     """Return the diff that makes the changes in files of (name, text).
 
@@ -258,11 +255,7 @@ _MERGED = ("simulation", "yunikorn")
 
 
 def _set_section(
-    files: Sequence[_File],
-    section: str,
-    before: Any,
-    after: Any,
-    left: list[LeftOut],
+    files: Sequence[_File], section: str, before: Any, after: Any, left: list[LeftOut]
 ) -> bool:
     """Note a section's change at the last place that has it; False where none has."""
     of = ("Policy", "", section)

@@ -132,12 +132,7 @@ def _workloads(
 
 
 def _workload(
-    document: Document,
-    kind: Fields,
-    path: str,
-    name: str,
-    queue: str,
-    at: int,
+    document: Document, kind: Fields, path: str, name: str, queue: str, at: int
 ) -> Object:
     runtime = expect_whole(document, kind, f"{path}.runtimeMs", least=0, default=0)
     request = kind.get("request", 1)

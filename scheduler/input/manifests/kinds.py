@@ -59,13 +59,7 @@ def _kueue(kind: str, plural: str, *, namespaced: bool = False) -> Kind:
     )
 
 
-def _kept(
-    kind: str,
-    group: str,
-    version: str,
-    plural: str,
-    kept: NotSimulated,
-) -> Kind:
+def _kept(kind: str, group: str, version: str, plural: str, kept: NotSimulated) -> Kind:
     return Kind(
         kind=kind,
         group=group,

@@ -29,15 +29,7 @@ from scheduler.model.selectors import Requirement
 
 #: The kinds whose pod templates the API server reads itself.
 _VALIDATED = frozenset(
-    {
-        "CronJob",
-        "DaemonSet",
-        "Deployment",
-        "Job",
-        "Pod",
-        "ReplicaSet",
-        "StatefulSet",
-    }
+    {"CronJob", "DaemonSet", "Deployment", "Job", "Pod", "ReplicaSet", "StatefulSet"}
 )
 _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"

@@ -111,10 +111,7 @@ def _check_parent(
 ) -> None:
     for name in _LIMITS:
         if quota.get(name) is not None and not spec.get(above):
-            raise document.error(
-                f"{path}.{name}",
-                Problem.NO_COHORT.said(above=above),
-            )
+            raise document.error(f"{path}.{name}", Problem.NO_COHORT.said(above=above))
 
 
 def _amount(document: Document, holder: Fields, path: str) -> int | None:

@@ -42,11 +42,7 @@ from scheduler.input.manifests.simulation_gaps.unsimulated import (
     find_gated,
     unsimulated,
 )
-from scheduler.model.errors import (
-    ManifestError,
-    SchedulerError,
-    SourceLocation,
-)
+from scheduler.model.errors import ManifestError, SchedulerError, SourceLocation
 from scheduler.model.objects import Object
 from scheduler.model.problems import Problem, RequestProblem
 from scheduler.model.sentence import Sentence

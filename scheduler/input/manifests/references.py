@@ -14,13 +14,7 @@ from scheduler.input.manifests.simulation_gaps.unsimulated import elastic_elsewh
 from scheduler.model import registry
 from scheduler.model.errors import SourceLocation
 from scheduler.model.jobs import QUEUE
-from scheduler.model.objects import (
-    Key,
-    cluster_of,
-    plain,
-    qualified,
-    qualified_name,
-)
+from scheduler.model.objects import Key, cluster_of, plain, qualified, qualified_name
 from scheduler.model.problems import Problem
 from scheduler.model.reasons import has_ended, is_true
 from scheduler.model.selectors import read_selector

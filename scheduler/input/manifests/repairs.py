@@ -41,10 +41,7 @@ LONGEST_TEXT = 1_000_000
 MOST_TRIED = 200
 
 _KUEUE = "kueue.x-k8s.io/v1beta2"
-_CLASSES = {
-    "PriorityClass": "scheduling.k8s.io/v1",
-    "WorkloadPriorityClass": _KUEUE,
-}
+_CLASSES = {"PriorityClass": "scheduling.k8s.io/v1", "WorkloadPriorityClass": _KUEUE}
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
 _AMOUNT = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]+)")
 _INSIDE = re.compile(r"[\w.-]", re.ASCII)  # of a word
@@ -57,11 +54,7 @@ _DECIMAL = {"k": "k", **{letter.lower(): letter for letter in "MGTPE"}}
 #: Annotations that name a level of a topology.
 LEVEL_ANNOTATIONS = tuple(
     f"kueue.x-k8s.io/podset-{word}"
-    for word in (
-        "required-topology",
-        "preferred-topology",
-        "slice-required-topology",
-    )
+    for word in ("required-topology", "preferred-topology", "slice-required-topology")
 )
 
 _HIDING = (Form.KIND_OF_NEAR.value, Kept.VERSION.value)

@@ -43,11 +43,7 @@ def value_of(job: TraceJob, column: str) -> str:
 
 
 def plan(
-    trace: Trace,
-    options: TraceOptions,
-    objects: Mapping[Key, Object],
-    *,
-    stack: str,
+    trace: Trace, options: TraceOptions, objects: Mapping[Key, Object], *, stack: str
 ) -> Queues:
     """Return where the jobs go.
 

@@ -111,11 +111,7 @@ def _has_jobs(loaded: Loaded, trace: Trace) -> bool:
 
 def _error(left_out: Finding, place: SourceLocation) -> Finding:
     return replace(
-        left_out,
-        level="error",
-        place=place,
-        sort=None,
-        effect=Effect.LEFT_OUT,
+        left_out, level="error", place=place, sort=None, effect=Effect.LEFT_OUT
     )
 
 
@@ -277,11 +273,7 @@ def job_of(
         "apiVersion": "batch/v1",
         "kind": "Job",
         "metadata": {"namespace": namespace, "labels": labels},
-        "spec": {
-            "parallelism": pods,
-            "completions": pods,
-            "template": _template(job),
-        },
+        "spec": {"parallelism": pods, "completions": pods, "template": _template(job)},
     }
 
 

@@ -291,10 +291,4 @@ def read_config(spec: Manifest) -> RequestConfig:
 
 #: With the first of these there is an autoscaler.
 GROWING = frozenset({NODE_GROUP, NODE_POOL})
-AUTOSCALED = GROWING | {
-    INSTANCE_TYPE,
-    CONFIG,
-    REQUEST,
-    "AdmissionCheck",
-    "ConfigMap",
-}
+AUTOSCALED = GROWING | {INSTANCE_TYPE, CONFIG, REQUEST, "AdmissionCheck", "ConfigMap"}

@@ -9,12 +9,7 @@ import msgspec
 
 from scheduler.model import registry
 from scheduler.model.kube.configuration import read_configurations
-from scheduler.model.kube.profiles import (
-    POINTS,
-    NoArgs,
-    Profile,
-    plugin_class,
-)
+from scheduler.model.kube.profiles import POINTS, NoArgs, Profile, plugin_class
 
 _HEADS = ("apiVersion", "kind")
 

@@ -340,10 +340,7 @@ def _strategies(section: Document) -> tuple[str, ...]:
 
 
 def _waiting_in(
-    section: Document | None,
-    version: str,
-    release: str | None,
-    gates: FeatureGates,
+    section: Document | None, version: str, release: str | None, gates: FeatureGates
 ) -> Waiting | None:
     """Return waitForPodsReady with what that release fills in; None where it is off."""
     if release is None:

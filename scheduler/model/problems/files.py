@@ -9,10 +9,7 @@ class FileProblem(Stated):
     """Why a file cannot be read, or no more of it."""
 
     NESTED = ("file.nested", "archives within archives, over {most} deep")
-    UNPACKED = (
-        "file.unpacked",
-        "refused: unpacked it is over the limit; split it",
-    )
+    UNPACKED = ("file.unpacked", "refused: unpacked it is over the limit; split it")
     FILES = ("file.files", "over {most} files in it")
     TAR = ("file.tar", "expected a tar: {problem}")
     DOCUMENTS = ("file.documents", "over {most} documents")

@@ -25,10 +25,7 @@ class Form(Stated):
     RAW_GOT = ("form.rawGot", "Expected {wanted}, got {given}")
     RAW = ("form.raw", "Expected {wanted}")
     RAW_MISSING = ("form.rawMissing", "Object missing required field `{name}`")
-    RAW_UNEXPECTED = (
-        "form.rawUnexpected",
-        "Object contains unknown field `{name}`",
-    )
+    RAW_UNEXPECTED = ("form.rawUnexpected", "Object contains unknown field `{name}`")
     RAW_ENUMERATION = ("form.rawEnumeration", "Invalid enum value {given}")
     UNEXPECTED = ("form.unexpected", "object contains unknown field {name}")
     ENUMERATION = ("form.enumeration", "invalid enum value {given}")
@@ -157,10 +154,7 @@ class Checked(Stated):
     EMPTY = ("checked.empty", "This list may not be empty.")
     NUL = ("checked.nul", "Null characters are not allowed.")
     JSON = ("checked.json", "JSON parse error - {problem}")
-    SIGN_IN = (
-        "checked.signIn",
-        "Authentication credentials were not provided.",
-    )
+    SIGN_IN = ("checked.signIn", "Authentication credentials were not provided.")
     TOKEN = ("checked.token", "this token is unknown, revoked or expired")
     PERMISSION = (
         "checked.permission",

@@ -12,10 +12,7 @@ class NotYaml(Stated):
     TABS = ("yaml.tabs", "{what} (a tab? YAML is indented with spaces)")
     VALUES = ("yaml.values", "mapping values are not allowed in this context")
     KEYS = ("yaml.keys", "mapping keys are not allowed in this context")
-    ENTRIES = (
-        "yaml.entries",
-        "block sequence entries are not allowed in this context",
-    )
+    ENTRIES = ("yaml.entries", "block sequence entries are not allowed in this context")
     START = ("yaml.start", "found character that cannot start any token")
     KEY = ("yaml.key", "did not find expected key")
     DASH = ("yaml.dash", "did not find expected '-' indicator")
@@ -23,10 +20,7 @@ class NotYaml(Stated):
     BRACE = ("yaml.brace", "did not find expected ',' or '}'")
     NODE = ("yaml.node", "did not find expected node content")
     DOCUMENT = ("yaml.document", "did not find expected <document start>")
-    NAME = (
-        "yaml.name",
-        "did not find expected alphabetic or numeric character",
-    )
+    NAME = ("yaml.name", "did not find expected alphabetic or numeric character")
     COLON = ("yaml.colon", "could not find expected ':'")
     ANOTHER_COLON = ("yaml.anotherColon", "found unexpected ':'")
     STREAM = ("yaml.stream", "found unexpected end of stream")

@@ -67,10 +67,7 @@ class GivenUp(Stated):
         "givenUp.quota",
         "{key}: its scopes or what it allows cannot be read; it holds no pod",
     )
-    HINT = (
-        "givenUp.hint",
-        "preferred node affinity: not looked at under YuniKorn",
-    )
+    HINT = ("givenUp.hint", "preferred node affinity: not looked at under YuniKorn")
     IGNORED = (
         "givenUp.ignored",
         "Namespace {name}: {key}: expected {wanted}, got {given}: ignored",

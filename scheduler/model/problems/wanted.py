@@ -11,27 +11,18 @@ class Wanted(Stated):
     NOMINAL = ("wanted.nominal", "no more than the nominal quota {most}")
     PODSET_MOST = ("wanted.podsetMost", "at most the podset's {most}")
     COUNT_MOST = ("wanted.countMost", "at most the count {most}")
-    PARALLELISM = (
-        "wanted.parallelism",
-        "a count from 1 to the parallelism {most}",
-    )
+    PARALLELISM = ("wanted.parallelism", "a count from 1 to the parallelism {most}")
     QUEUE_MOST = ("wanted.queueMost", "at most the queue's max {most}")
     QUEUE_OWN = ("wanted.queueOwn", "at most the queue's own {most}")
     PARENT_ALLOWS = (
         "wanted.parentAllows",
         "{least} to {most}, which its parent allows",
     )
-    FURTHER = (
-        "wanted.further",
-        "maxapplications of {least} to {most}, as further up",
-    )
+    FURTHER = ("wanted.further", "maxapplications of {least} to {most}, as further up")
     QUEUES = ("wanted.queuesInIt", "queues")
     LIMITS = ("wanted.limits", "maxresources or maxapplications")
     PEOPLE = ("wanted.people", "a limit with users or groups")
-    SOMEBODY = (
-        "wanted.somebody",
-        "the name of somebody else who signed in here",
-    )
+    SOMEBODY = ("wanted.somebody", "the name of somebody else who signed in here")
     BINDING = ("wanted.binding", "a bind plugin")
     SORTING = ("wanted.sorting", "exactly one queueSort plugin")
     ONE_BINDER = ("wanted.oneBinder", "at most one with a bindVerb")
@@ -42,14 +33,8 @@ class Wanted(Stated):
         "wanted.nodeCopied",
         "allocatable, or like: the name of a node to copy",
     )
-    EVENT_TYPE = (
-        "wanted.eventType",
-        "type, and perhaps subject and reason",
-    )
-    SANDBOXES = (
-        "wanted.sandboxes",
-        "the ids of {least} to {most} other sandboxes",
-    )
+    EVENT_TYPE = ("wanted.eventType", "type, and perhaps subject and reason")
+    SANDBOXES = ("wanted.sandboxes", "the ids of {least} to {most} other sandboxes")
     RUN_NUMBERS = ("wanted.runNumbers", "{least} to {most} numbers of runs")
     OBJECTIVE = ("wanted.objective", "measure:low or measure:high")
     EXPORTED = ("wanted.exported", "a sandbox that was exported as a file")
@@ -58,14 +43,8 @@ class Wanted(Stated):
         "wanted.manifestQueue",
         "a manifest that names its queue (label {name}), or queues to try",
     )
-    NOT_LATER = (
-        "wanted.notLater",
-        "no later than the token that asks, {moment}",
-    )
-    POLICY_OR_OBJECT = (
-        "wanted.policyOrObject",
-        "either policy, or object with field",
-    )
+    NOT_LATER = ("wanted.notLater", "no later than the token that asks, {moment}")
+    POLICY_OR_OBJECT = ("wanted.policyOrObject", "either policy, or object with field")
     AXIS_TARGET = (
         "wanted.axisTarget",
         'policy, object with field, or the name "arrivals"',
@@ -104,10 +83,7 @@ class Wanted(Stated):
     NAMED_QUEUES = ("wanted.namedQueues", "an object with name and queues")
     NAMED_QUEUE = ("wanted.namedQueue", "a queue with a name")
     RULE = ("wanted.rule", "a rule named one of {known}")
-    PODSET_COUNT = (
-        "wanted.podsetCount",
-        "{least} to {most}, the podset's count",
-    )
+    PODSET_COUNT = ("wanted.podsetCount", "{least} to {most}, the podset's count")
     UNDER = ("wanted.under", 'a text under "{name}"')
     PARTITION = ("wanted.partition", "the limits of the partition, or none")
     ONE_OF = ("wanted.oneOf", "one of {known}")
@@ -137,10 +113,7 @@ class Wanted(Stated):
     LABEL = ("wanted.label", "the name of a label")
     ADDRESS = ("wanted.address", "an address")
     QUANTITY = ("wanted.quantity", "a quantity")
-    QUANTITY_LIKE = (
-        "wanted.quantityLike",
-        'a quantity such as "500m", "2" or "4Gi"',
-    )
+    QUANTITY_LIKE = ("wanted.quantityLike", 'a quantity such as "500m", "2" or "4Gi"')
     DIGITS = ("wanted.digits", "whole digits such as {example}")
     DURATION = ("wanted.duration", "a duration such as {example}")
     LIKE = ("wanted.like", "a value such as {example}")
@@ -151,10 +124,7 @@ class Wanted(Stated):
     ZONED_TIME = ("wanted.zonedTime", "a time with its zone")
     TIME_TO_COME = ("wanted.timeToCome", "a time to come")
     TIME_POSITIVE = ("wanted.timePositive", "a time of 0 or more")
-    SCHEDULE = (
-        "wanted.schedule",
-        'five fields such as "*/5 * * * *" or @daily',
-    )
+    SCHEDULE = ("wanted.schedule", 'five fields such as "*/5 * * * *" or @daily')
     SHARE = ("wanted.share", 'a number or a percentage such as "50%"')
     PERCENTAGE = ("wanted.percentage", "5 or 10%")
     LENGTH = ("wanted.length", "one length")
@@ -221,10 +191,7 @@ class Wanted(Stated):
     NOT_IN_GROUP = ("wanted.notInGroup", "no {name} in a group")
     NOT_BESIDE = ("wanted.notBeside", "no {name} beside {other}")
     CHOICE = ("wanted.choice", "{first} or {last}")
-    BOUNDED_MEASURE = (
-        "wanted.boundedMeasure",
-        "a measure with min, max or loses",
-    )
+    BOUNDED_MEASURE = ("wanted.boundedMeasure", "a measure with min, max or loses")
     UNIT_OF = ("wanted.unitOf", "a unit of {known}")
     SHARE_LIKE = ("wanted.shareLike", 'a share such as 0.8 or "80%"')
     ONE_LINE = (

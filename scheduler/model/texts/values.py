@@ -377,8 +377,7 @@ class _Reader:
 def refused(file: str, line: int, what: Sentence | str) -> ManifestError:
     """Return the error for what passes a bound."""
     return ManifestError(
-        Form.TOO_MUCH.said(problem=what),
-        place=SourceLocation(file=file, line=line),
+        Form.TOO_MUCH.said(problem=what), place=SourceLocation(file=file, line=line)
     )
 
 

@@ -23,10 +23,7 @@ def check_partition(fields: Fields, spec: PartitionSpec, path: str) -> None:
     """Raise ManifestError for the first problem of a partition."""
     root, at = spec.root, f"{path}.queues[0]"
     if root.max is not None or root.guaranteed is not None:
-        raise fields.error(
-            f"{at}.resources",
-            Problem.ROOT.said(),
-        )
+        raise fields.error(f"{at}.resources", Problem.ROOT.said())
     if spec.limits and root.limits and spec.limits != root.limits:
         raise fields.error(f"{at}.limits", expected(Wanted.PARTITION))
     _check_queue(fields, root, at, is_root=True)

@@ -74,8 +74,7 @@ class Reader(RuleReader):
                 return replace(spec, others=others, unsimulated=unsimulated)
         names = ", ".join(repr(spec.name) for spec in found)
         raise self.error(
-            "partitions",
-            Problem.ONE_PARTITION.said(literal=repr(DEFAULT), given=names),
+            "partitions", Problem.ONE_PARTITION.said(literal=repr(DEFAULT), given=names)
         )
 
     def partitions(self) -> list[PartitionSpec]:

@@ -253,8 +253,7 @@ WORK: dict[str, Tree] = {
         fields("active lastScheduleTime lastSuccessfulTime"),
     ),
     "JobSet": _whole(
-        _JOB_SET,
-        _ENDED | fields("restarts terminalState replicatedJobsStatus"),
+        _JOB_SET, _ENDED | fields("restarts terminalState replicatedJobsStatus")
     ),
     **dict.fromkeys(
         ("PyTorchJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob", "MPIJob"),

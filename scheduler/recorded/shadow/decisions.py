@@ -220,9 +220,7 @@ class History:
     """
 
     def __init__(
-        self,
-        standing: Iterable[Manifest],
-        events: Iterable[tuple[int, str, Manifest]],
+        self, standing: Iterable[Manifest], events: Iterable[tuple[int, str, Manifest]]
     ) -> None:
         self.objects: dict[Key, Manifest] = {
             key_of(manifest): manifest for manifest in standing if _is_read(manifest)

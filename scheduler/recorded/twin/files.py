@@ -105,9 +105,7 @@ def _folder(named: dict[str, str]) -> Followed:
         standing.append(_config_map(named[_CONFIG]))
     found = Followed(
         header=Header(
-            cluster="",
-            recorder="folder",
-            releases=releases_named((), named.values()),
+            cluster="", recorder="folder", releases=releases_named((), named.values())
         ),
         start_us=events[0].at_us,
         standing=standing,

@@ -137,10 +137,7 @@ def _job(writing: Writing, one: Manifest) -> None:
     if len(tasks) == 1:
         if least < total:
             texts_of(metadata, "annotations")[LEAST] = str(least)
-            writing.lose(
-                subject,
-                LostOfForeign.GROWING.said(least=least, total=total),
-            )
+            writing.lose(subject, LostOfForeign.GROWING.said(least=least, total=total))
         body = _batch_spec(tasks[0], spec)
         made = {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata}
         writing.made.append({**made, "spec": body})

@@ -122,10 +122,9 @@ class _Maker:
         if len(level.order) < 2:
             return
         shown = level.order[:_MOST_ORDERED]
-        words = {
-            "queues": Scene.ORDER_QUEUES,
-            "applications": Scene.ORDER_APPS,
-        }.get(level.kind, Scene.ORDER_ASKS)
+        words = {"queues": Scene.ORDER_QUEUES, "applications": Scene.ORDER_APPS}.get(
+            level.kind, Scene.ORDER_ASKS
+        )
         pods_of_it = level.kind == "asks"
         first: Hole = Named(f"Pod/{shown[0]}") if pods_of_it else shown[0]
         spot: list[str] = []

@@ -9,10 +9,7 @@ from scheduler.model.registry import register
 
 
 @register(
-    "plugin",
-    "DefaultBinder",
-    label="Binder",
-    help="Binds the pod to the chosen node.",
+    "plugin", "DefaultBinder", label="Binder", help="Binds the pod to the chosen node."
 )
 class DefaultBinder(Plugin):
     """The write itself is the stage's; this point only says who binds."""

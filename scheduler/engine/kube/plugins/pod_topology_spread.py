@@ -137,12 +137,7 @@ class PodTopologySpread(CountingPlugin):
         return good
 
     def _by_domain(
-        self,
-        spread: Spread,
-        selector: Selector,
-        pod: Pod,
-        view: View,
-        counting: Mask,
+        self, spread: Spread, selector: Selector, pod: Pod, view: View, counting: Mask
     ) -> dict[str, int]:
         """Return the matching pods per label value of the nodes that count.
 

@@ -81,14 +81,7 @@ class UsageRange(CandidateRange):
 class AdmittedIndex:
     """The admitted workloads of one ClusterQueue, evicted ones apart."""
 
-    __slots__ = (
-        "changes",
-        "evicted",
-        "running",
-        "unadmitted",
-        "usage_of",
-        "workloads",
-    )
+    __slots__ = ("changes", "evicted", "running", "unadmitted", "usage_of", "workloads")
 
     def __init__(self, usage_of: UsageOf | None = None) -> None:
         # The usage of a LocalQueue, where it comes before priority.

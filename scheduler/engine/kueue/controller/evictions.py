@@ -85,10 +85,7 @@ def evict(life: Lifecycle, work: WorkloadInfo, reason: str, message: str) -> Non
     _mark_evicted(life, work, reason, message)
     life.context.journal.emit(
         Evict(
-            at_ms=life.context.now_ms,
-            subject=work.key,
-            reason=reason,
-            message=message,
+            at_ms=life.context.now_ms, subject=work.key, reason=reason, message=message
         )
     )
 
@@ -239,10 +236,7 @@ def set_deactivation_target(
     life.dirty[work] = None
     life.context.journal.emit(
         Deactivate(
-            at_ms=life.context.now_ms,
-            subject=work.key,
-            reason=reason,
-            message=sentence,
+            at_ms=life.context.now_ms, subject=work.key, reason=reason, message=sentence
         )
     )
 
@@ -326,10 +320,7 @@ def finish(life: Lifecycle, work: WorkloadInfo, reason: str, message: str) -> No
     life.note_second_pass(work)
     life.context.journal.emit(
         Finish(
-            at_ms=life.context.now_ms,
-            subject=work.key,
-            reason=reason,
-            message=message,
+            at_ms=life.context.now_ms, subject=work.key, reason=reason, message=message
         )
     )
 

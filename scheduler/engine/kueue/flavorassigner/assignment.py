@@ -273,8 +273,7 @@ class Assignment:
     def admission(self, queue: str) -> Admission:
         """Return it as an admission. Source: docs/semantics/kueue.md#admission."""
         return Admission(
-            queue=queue,
-            pod_sets=tuple(_assigned(part) for part in self.parts),
+            queue=queue, pod_sets=tuple(_assigned(part) for part in self.parts)
         )
 
 

@@ -60,10 +60,7 @@ class ActivePreemption:
     """
 
     def __init__(
-        self,
-        settings: Settings,
-        spent: SearchTally,
-        proposing: Proposing | None = None,
+        self, settings: Settings, spent: SearchTally, proposing: Proposing | None = None
     ) -> None:
         self.proposing = proposing
         self.strategy: type[PreemptionStrategy] = registry.lookup(

@@ -108,8 +108,7 @@ def _in_pieces(of: Numbers, size: int) -> Numbers:
     def count(domain: Domain) -> Count:
         known = of(domain)
         return known._replace(
-            slices=known.pods // size,
-            slices_with_leader=known.pods_with_leader // size,
+            slices=known.pods // size, slices_with_leader=known.pods_with_leader // size
         )
 
     return count

@@ -45,10 +45,7 @@ def _at_level(
 ) -> Level | NoLevel | None:
     """Return what one level says; None when the one above is to be tried."""
     ordered = by_capacity(
-        domains,
-        counts.of,
-        least_free=question.least_free,
-        leaders=question.leaders > 0,
+        domains, counts.of, least_free=question.least_free, leaders=question.leaders > 0
     )
     if question.least_free:
         for domain in ordered:
@@ -218,12 +215,7 @@ def best_fit(
 
 
 def leader_first(
-    domains: list[Domain],
-    count_of: Numbers,
-    need: int,
-    leaders: int,
-    *,
-    slices: bool,
+    domains: list[Domain], count_of: Numbers, need: int, leaders: int, *, slices: bool
 ) -> list[Domain]:
     """Move the first domain to the front that takes the leader and leaves enough.
 

@@ -8,12 +8,7 @@ from itertools import pairwise
 from scheduler.model.kueue.feature_gates import DEFAULT_GATES, TopologyGates
 from scheduler.model.placement_needs import PlacementNeeds
 from scheduler.model.selectors import Toleration
-from scheduler.model.topology import (
-    Path,
-    SliceLayer,
-    Topology,
-    TopologyRequest,
-)
+from scheduler.model.topology import Path, SliceLayer, Topology, TopologyRequest
 
 NO_REQUEST = TopologyRequest()
 

@@ -219,8 +219,7 @@ def _level(
 ) -> dict[str, Any]:
     domains = counts.tree.level(index)
     ordered = sorted(
-        domains,
-        key=lambda d: (-taken.get(d.path, 0), -counts.of(d).pods, d.path),
+        domains, key=lambda d: (-taken.get(d.path, 0), -counts.of(d).pods, d.path)
     )
     return {
         "level": counts.tree.topology.levels[index],
@@ -314,10 +313,7 @@ def index_offset(template: Mapping[str, Any]) -> int:
 
 
 def _ranks(
-    pods: Sequence[RankedPod],
-    request: TopologyRequest | None,
-    count: int,
-    offset: int,
+    pods: Sequence[RankedPod], request: TopologyRequest | None, count: int, offset: int
 ) -> dict[str, int] | None:
     """Return every pod's rank; None where one has none, or two have the same."""
     if request is None or not request.index_label:

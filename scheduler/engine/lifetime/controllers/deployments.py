@@ -56,11 +56,7 @@ def replica_set_of(deployment: Object, replicas: int, *, managed: bool) -> Objec
             "annotations": ours(deployment),
             "ownerReferences": [reference_to(deployment)],
         },
-        "spec": {
-            "replicas": replicas,
-            "selector": selector,
-            "template": template,
-        },
+        "spec": {"replicas": replicas, "selector": selector, "template": template},
     }
     return Object(key=key, manifest=manifest)
 

@@ -127,10 +127,7 @@ class PodGroups(JobWorkloads):
         kept = active if fast else self._without_excess(active, total)
         around, kind = self.surroundings(), self._grouped()
         manifests = [{**pod.manifest, "status": pod.status} for pod in kept]
-        made = self._made(
-            kept[0],
-            lambda: [kind.group_workload(manifests, around)],
-        )
+        made = self._made(kept[0], lambda: [kind.group_workload(manifests, around)])
         if made is None:
             return
         for pod in kept:

@@ -39,12 +39,7 @@ class Laws(Protocol[P]):
         """Return how long an ask of this leaf waits before it may preempt."""
 
     def choose(
-        self,
-        partition: P,
-        ask: Ask,
-        *,
-        nodes_tried: bool,
-        trace: Trace | None = None,
+        self, partition: P, ask: Ask, *, nodes_tried: bool, trace: Trace | None = None
     ) -> PreemptionPlan | str:
         """Return victims and their node for an ask, or why there are none.
 

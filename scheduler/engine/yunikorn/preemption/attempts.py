@@ -283,12 +283,7 @@ def _last_resort(pod: Ask) -> tuple[Any, ...]:
 
 
 def _among_equals(pod: Ask) -> tuple[Any, ...]:
-    return (
-        pod.priority,
-        -pod.create_ms,
-        sorted(pod.resource.items()),
-        pod.key,
-    )
+    return (pod.priority, -pod.create_ms, sorted(pod.resource.items()), pod.key)
 
 
 def covers(left: Amounts, right: Amounts) -> bool:

@@ -50,10 +50,7 @@ class ApplicationHandlers(PredicateSelection):
         leaf = self.partition.queue(kept.get("queue", ""))
         if leaf is None or not leaf.leaf:
             incoming = Submission(
-                queue=details.queue,
-                user=user,
-                groups=groups,
-                tags=tags,
+                queue=details.queue, user=user, groups=groups, tags=tags
             )
             try:
                 leaf = rules.leaf_of(self.partition, incoming)
@@ -150,12 +147,7 @@ class ApplicationHandlers(PredicateSelection):
         if not quiet:
             now = self.context.now_ms
             self.context.journal.emit(
-                Fail(
-                    at_ms=now,
-                    subject=key,
-                    reason=REJECTED,
-                    message=message,
-                )
+                Fail(at_ms=now, subject=key, reason=REJECTED, message=message)
             )
 
 

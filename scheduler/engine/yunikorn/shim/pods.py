@@ -191,11 +191,7 @@ def read_gang(obj: Object) -> GangState | None:
             in_field(TASK_GROUPS, Problem.TASK_GROUPS.said(problem=error)), str(obj.key)
         ) from error
     style, timeout = _parameters(obj.annotations.get(PARAMETERS, ""))
-    return GangState(
-        groups=by_name(groups),
-        style=style,
-        timeout_ms=timeout,
-    )
+    return GangState(groups=by_name(groups), style=style, timeout_ms=timeout)
 
 
 def _check_groups(items: list[Mapping[str, Any]], text: str) -> None:

@@ -229,12 +229,7 @@ def _condition(ask: Ask | None, rejected: str | None) -> dict[str, str] | None:
 
 
 def _unscheduled(reason: str, message: str) -> dict[str, str]:
-    return {
-        "type": SCHEDULED,
-        "status": "False",
-        "reason": reason,
-        "message": message,
-    }
+    return {"type": SCHEDULED, "status": "False", "reason": reason, "message": message}
 
 
 def _state(ask: Ask) -> dict[str, Any]:

@@ -73,11 +73,7 @@ def _sort_by_position(queues: list[Queue], *, by_priority: bool) -> None:
 
 
 def _before(
-    a: Queue,
-    a_max: Amounts | None,
-    b: Queue,
-    b_max: Amounts | None,
-    by_priority: bool,
+    a: Queue, a_max: Amounts | None, b: Queue, b_max: Amounts | None, by_priority: bool
 ) -> bool:
     a_share = fair_share(a.allocated, a.guaranteed, a_max)
     b_share = fair_share(b.allocated, b.guaranteed, b_max)

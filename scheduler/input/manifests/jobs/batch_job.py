@@ -91,8 +91,5 @@ def _spans(text: str) -> Iterator[tuple[int, int]]:
 
 
 register(
-    "job-kind",
-    "Job",
-    label="Job",
-    help="batch/v1 Job: one podset of parallelism pods.",
+    "job-kind", "Job", label="Job", help="batch/v1 Job: one podset of parallelism pods."
 )(BatchJob())

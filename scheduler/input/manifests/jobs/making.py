@@ -113,11 +113,7 @@ def make_workload(
     if pod_class is None:
         pod_class = template_class(pod_sets)
     priority, reference = priority_of(manifest, pod_class, around)
-    spec: dict[str, Any] = {
-        "active": True,
-        "podSets": pod_sets,
-        "priority": priority,
-    }
+    spec: dict[str, Any] = {"active": True, "podSets": pod_sets, "priority": priority}
     if asked := queue_name(manifest) if queue is None else queue:
         spec["queueName"] = asked
     if reference is not None:

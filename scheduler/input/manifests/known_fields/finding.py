@@ -123,11 +123,7 @@ def _value(
 
 
 def _fields(
-    found: Walk,
-    holder: Mapping[str, Any],
-    sort: str,
-    path: str,
-    above: tuple[str, ...],
+    found: Walk, holder: Mapping[str, Any], sort: str, path: str, above: tuple[str, ...]
 ) -> None:
     known, prefix = _known(sort), f"{path}." if path else ""
     if not holder.keys() <= known.names:

@@ -238,8 +238,7 @@ def _check_annotations(document: Document) -> None:
         for name, value in given.items():
             if not isinstance(value, str):
                 raise document.error(
-                    f"metadata.{part}.{name}",
-                    expected(Wanted.QUOTED, value),
+                    f"metadata.{part}.{name}", expected(Wanted.QUOTED, value)
                 )
     if not any(name.startswith(PREFIX) for name in annotations):
         return

@@ -8,19 +8,12 @@ from typing import Any
 from scheduler.input.manifests import kinds, kueue
 from scheduler.input.manifests import queues_yaml as yunikorn
 from scheduler.input.manifests.changes import AT_START
-from scheduler.input.manifests.documents import (
-    Document,
-    read_documents,
-)
+from scheduler.input.manifests.documents import Document, read_documents
 from scheduler.input.manifests.generator import generate, is_generator
 from scheduler.input.manifests.loading import openshift
 from scheduler.input.manifests.loading.identity import kind_of, values_of
 from scheduler.input.manifests.loading.loaded import Finding, Loaded, unsupported
-from scheduler.model.errors import (
-    ManifestError,
-    PolicyError,
-    UnknownNameError,
-)
+from scheduler.model.errors import ManifestError, PolicyError, UnknownNameError
 from scheduler.model.kube.configuration import notices, read_configurations
 from scheduler.model.kube.older_names import Notice, path_given, without_foreign_plugins
 from scheduler.model.kueue.configuration import OF_PROCESS

@@ -11,11 +11,7 @@ from scheduler.input.manifests import queues_yaml as yunikorn
 from scheduler.input.manifests.documents import Document, is_patch
 from scheduler.input.manifests.generator import is_generator
 from scheduler.input.manifests.loading.loaded import Finding, Loaded
-from scheduler.input.manifests.loading.pasted import (
-    is_table,
-    part_of,
-    placeholder_in,
-)
+from scheduler.input.manifests.loading.pasted import is_table, part_of, placeholder_in
 from scheduler.input.manifests.loading.rendered import KUSTOMIZATIONS
 from scheduler.model.errors import ManifestError, SourceLocation
 from scheduler.model.problems import Form, Problem, Wanted
@@ -48,10 +44,7 @@ _VALUES_DEEP = 4
 
 
 #: Of the core group's version, and yet no objects.
-_ASIDE_OF_CORE = {
-    "Config": Aside.KUBECONFIG,
-    "Status": Aside.STATUS,
-}
+_ASIDE_OF_CORE = {"Config": Aside.KUBECONFIG, "Status": Aside.STATUS}
 
 
 def no_manifest(document: Document) -> Sentence | None:

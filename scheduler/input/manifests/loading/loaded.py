@@ -6,15 +6,9 @@ from collections import Counter
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Literal
 
-from scheduler.input.manifests.documents import (
-    Document,
-)
+from scheduler.input.manifests.documents import Document
 from scheduler.input.manifests.loading.rendered import RenderedFiles
-from scheduler.model.errors import (
-    ManifestError,
-    SchedulerError,
-    SourceLocation,
-)
+from scheduler.model.errors import ManifestError, SchedulerError, SourceLocation
 from scheduler.model.objects import Key, Object
 from scheduler.model.problems import Wanted, expected
 from scheduler.model.sentence import Sentence
