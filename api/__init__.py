@@ -1,3 +1,1 @@
 """HTTP: routes, views and documents over the packages below."""
-
-from __future__ import annotations

@@ -1,3 +1,1 @@
 """Django: rows, time and the live page around the engine."""
-
-from __future__ import annotations

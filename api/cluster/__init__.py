@@ -3,5 +3,3 @@
 A sandbox answers at `/api/v1/sandboxes/{id}` as an API server answers at its root:
 discovery, objects, tables, watches, Kueue's visibility API and YuniKorn's REST.
 """
-
-from __future__ import annotations

@@ -1,3 +1,1 @@
 """The OpenAPI document as code: types for Python and TypeScript, a client's operations."""
-
-from __future__ import annotations

@@ -1,3 +1,1 @@
 """The commands of this package."""
-
-from __future__ import annotations

@@ -3,5 +3,3 @@
 Every value is of simulated time: a rate over wall time means nothing while a
 sandbox runs at another speed; `quotalab_simulated_seconds` is the clock to use.
 """
-
-from __future__ import annotations

@@ -2,5 +2,3 @@
 
 Both are asked by the Kubernetes API. docs/proving.md has the format of a script.
 """
-
-from __future__ import annotations

@@ -1,3 +1,1 @@
 """What requests and answers hold; the OpenAPI document is made from these."""
-
-from __future__ import annotations

@@ -1,3 +1,1 @@
 """Who may do what: people, their rights and limits, and who follows a lesson."""
-
-from __future__ import annotations

@@ -1,3 +1,1 @@
 """What every other package of the sandbox uses and that uses none of them."""
-
-from __future__ import annotations

@@ -1,3 +1,1 @@
 """Answers about a sandbox: why, what if, comparisons, smallest reproductions."""
-
-from __future__ import annotations

@@ -1,3 +1,1 @@
 """Live updates: WebSockets, subscriptions, limits on both."""
-
-from __future__ import annotations

@@ -1,3 +1,1 @@
 """Django management commands."""
-
-from __future__ import annotations

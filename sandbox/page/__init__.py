@@ -1,3 +1,1 @@
 """What the page shows: rows, diffs between pages, the live protocol's messages."""
-
-from __future__ import annotations

@@ -1,3 +1,1 @@
 """What-ifs: changes from a tick on, run beside the run without them, kept or discarded."""
-
-from __future__ import annotations

@@ -1,3 +1,1 @@
 """The worker and the clock: which sandbox ticks next, and where."""
-
-from __future__ import annotations

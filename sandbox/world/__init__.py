@@ -1,3 +1,1 @@
 """Worlds of sandboxes: read from rows, changed by operations, committed, with history."""
-
-from __future__ import annotations

@@ -1,3 +1,1 @@
 """The commands that work on files; `verbs.py` lists them."""
-
-from __future__ import annotations

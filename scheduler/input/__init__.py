@@ -1,3 +1,1 @@
 """Texts to objects: manifests, files, traces, arrivals."""
-
-from __future__ import annotations

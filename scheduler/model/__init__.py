@@ -1,3 +1,1 @@
 """The typed inputs of the engine: what the documents say, parsed once."""
-
-from __future__ import annotations

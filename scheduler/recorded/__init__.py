@@ -1,3 +1,1 @@
 """Recordings of a real control plane: read, measured and run again."""
-
-from __future__ import annotations

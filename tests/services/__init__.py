@@ -1,3 +1,1 @@
 """Real services for tests: PostgreSQL, a bus, the whole default run, a browser."""
-
-from __future__ import annotations

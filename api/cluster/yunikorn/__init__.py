@@ -4,5 +4,3 @@ Below `/ws/v1/` as its scheduler serves them; times are nanoseconds, vcore is
 milli-cores. Fields that the real answers leave out when empty are left out.
 Source: <https://yunikorn.apache.org/docs/api/scheduler>
 """
-
-from __future__ import annotations

@@ -1,3 +1,1 @@
 """A change of policy held against the policy before it, on the same work: for pipelines."""
-
-from __future__ import annotations

@@ -1,3 +1,1 @@
 """Capacity in the loop: node groups that grow and shrink with what waits."""
-
-from __future__ import annotations

@@ -1,3 +1,1 @@
 """Placement: Pods to Nodes as kube-scheduler does it, by enrolled plug-ins."""
-
-from __future__ import annotations

@@ -1,3 +1,1 @@
 """What happens to things in time: arrivals, starts, run time, endings, lost nodes."""
-
-from __future__ import annotations

@@ -1,3 +1,1 @@
 """Text to records and back; errors name file, line and field."""
-
-from __future__ import annotations

@@ -1,3 +1,1 @@
 """Devices as the documents of resource.k8s.io give them: claims, classes, slices."""
-
-from __future__ import annotations

@@ -1,3 +1,1 @@
 """Real decisions held against what the engine decides from the state before them."""
-
-from __future__ import annotations

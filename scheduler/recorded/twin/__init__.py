@@ -1,3 +1,1 @@
 """A real cluster shown in a world: what is seen is put there as it is, and decides nothing."""
-
-from __future__ import annotations

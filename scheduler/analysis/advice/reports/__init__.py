@@ -1,3 +1,1 @@
 """An answer to read: a table on the screen, Markdown, one HTML file."""
-
-from __future__ import annotations

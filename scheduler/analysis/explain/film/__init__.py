@@ -7,5 +7,3 @@
 The words are in `scheduler.words.film`. A question comes in a frame of its own, its
 answer in the next one: nothing of an answer is in the frames before it.
 """
-
-from __future__ import annotations

@@ -1,3 +1,1 @@
 """Topology in explanations: the search level by level, and what is tried instead."""
-
-from __future__ import annotations

@@ -1,3 +1,1 @@
 """Karpenter: NodePools that choose among instance types by price, and consolidate."""
-
-from __future__ import annotations

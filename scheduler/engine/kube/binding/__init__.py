@@ -1,3 +1,1 @@
 """Writing bindings: modes, versions and locks of several schedulers, and what sharing cost."""
-
-from __future__ import annotations

@@ -1,3 +1,1 @@
 """What one scheduler knows of the cluster: nodes with their pods, as sums, arrays and indexes."""
-
-from __future__ import annotations

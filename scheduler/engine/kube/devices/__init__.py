@@ -1,3 +1,1 @@
 """Devices: what is known of claims, classes and slices, and who has which device."""
-
-from __future__ import annotations

@@ -1,3 +1,1 @@
 """Scheduler extenders: webhooks asked through a port."""
-
-from __future__ import annotations

@@ -1,3 +1,1 @@
 """What the resource plug-ins share: weighted resources and scoring strategies."""
-
-from __future__ import annotations

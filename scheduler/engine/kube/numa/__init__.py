@@ -1,3 +1,1 @@
 """NUMA zones of nodes: what is free in each, who holds it, what fits, what it scores."""
-
-from __future__ import annotations

@@ -1,3 +1,1 @@
 """One file per plug-in; each enrols itself and has only the points it wants."""
-
-from __future__ import annotations

@@ -1,3 +1,1 @@
 """Preemption: dry runs on copies of nodes."""
-
-from __future__ import annotations

@@ -1,3 +1,1 @@
 """Volumes: what is known of claims and volumes, and which of them belong together."""
-
-from __future__ import annotations

@@ -1,3 +1,1 @@
 """What is admitted: the cluster, candidates for preemption, quota in use."""
-
-from __future__ import annotations

@@ -1,3 +1,1 @@
 """Which ResourceFlavors the pod sets of a Workload would get."""
-
-from __future__ import annotations

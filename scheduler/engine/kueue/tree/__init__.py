@@ -1,3 +1,1 @@
 """The quota tree: ClusterQueues and Cohorts as nodes, quota, usage and shares."""
-
-from __future__ import annotations

@@ -1,3 +1,1 @@
 """A Workload as the scheduler sees it: read from a document, its conditions."""
-
-from __future__ import annotations

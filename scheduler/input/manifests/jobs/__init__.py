@@ -1,3 +1,1 @@
 """Job kinds: how each becomes a Workload; one file each, enrolling itself."""
-
-from __future__ import annotations

@@ -1,3 +1,1 @@
 """Plug-ins that look at the volumes of a pod's claims."""
-
-from __future__ import annotations

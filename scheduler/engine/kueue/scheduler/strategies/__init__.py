@@ -2,5 +2,3 @@
 
 One file each; a new file here is a new choice, and nothing else changes.
 """
-
-from __future__ import annotations
