@@ -37,7 +37,7 @@ def pods_of(sandbox: Sandbox, events: list[Event]) -> Metadata:
     }
     above = {name: list(_heads(name)) for _, name in gone}
     heads = {head for some in above.values() for head in some}
-    for kind in ("Job", "Workload"):
+    for kind in ("Job", "ReplicaSet", "Workload", "StatefulSet", "DaemonSet"):
         owners = table_of(kind)._default_manager.filter(
             sandbox_id=sandbox.pk, kind=kind, name__in=heads
         )
@@ -47,7 +47,7 @@ def pods_of(sandbox: Sandbox, events: list[Event]) -> Metadata:
         }
         for namespace, name in gone:
             for head in above[name]:
-                if (namespace, head) in known:
+                if (namespace, head) in known and (namespace, name) not in found:
                     owner = {"kind": kind, "name": head, "controller": True}
                     owner["uid"] = known[namespace, head]
                     metadata = {"name": name, "namespace": namespace}

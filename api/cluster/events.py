@@ -10,19 +10,25 @@ Source: docs/semantics/kueue-lifecycle.md, and the events that a control plane w
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from api.cluster import rollouts
-from api.cluster.controlled import Owners, ending, owner_of, replica_set, shown
+from api.cluster.controlled import Owners, ending, owner_of, shown
 from api.cluster.event_objects import (
     Metadata,
     Workload,
     jobs_of,
-    owners_of,
     pods_of,
     uids_of,
     workloads_of,
+)
+from api.cluster.pod_makers import (
+    JOB_CONTROLLER,
+    MAKERS,
+    Jobs,
+    Told,
+    replica_sets,
+    told_by_makers,
 )
 from api.cluster.presenting import whole_seconds
 from api.cluster.statuses import unscheduled
@@ -53,33 +59,10 @@ MOST_EVENTS = 1000
 _KUEUE = "kueue"
 _ADMISSION = "kueue-admission"
 _SCHEDULER = "default-scheduler"
-_JOBS = "job-controller"
+_TOLD_AT_ONCE = ("DaemonSet", "Job")  # of a pod when it has a node
 _SCHEDULES = "cronjob-controller"
 #: On a Job that the controller of CronJobs made: for which time.
 _SCHEDULED = "batch.kubernetes.io/cronjob-scheduled-timestamp"
-_SETS = "replicaset-controller"
-_DEPLOYMENTS = "deployment-controller"
-#: Kinds whose controllers make pods and say so.
-_MAKERS = {
-    "DaemonSet": "daemonset-controller",
-    "Job": _JOBS,
-    "ReplicaSet": _SETS,
-    "StatefulSet": "statefulset-controller",
-}
-
-
-Jobs = Mapping[tuple[str, str], Key]
-
-
-class Told(NamedTuple):
-    """One event as a component writes it."""
-
-    about: Key
-    reason: str
-    message: str
-    component: str
-    warning: bool = False
-    newer: bool = False  # written by events.k8s.io: no source, a reporting component
 
 
 def documents(sandbox: Sandbox, namespace: str) -> list[dict[str, Any]]:
@@ -97,8 +80,8 @@ def documents(sandbox: Sandbox, namespace: str) -> list[dict[str, Any]]:
     kept = list(_without_repeats(_with_changes(found, counts.changes)))
     pods = pods_of(sandbox, kept)
     jobs = jobs_of(sandbox, kept, pods, counts.gone)
-    sets = _replica_sets(sandbox, jobs) | _sets_here(sandbox, jobs)
-    scaled = list(_scaled(kept, jobs, sets))
+    sets = replica_sets(sandbox, jobs)
+    scaled = list(told_by_makers(sandbox, kept, jobs, sets))
     pasts = _pasts(kept, jobs, workloads_of(sandbox, kept, counts.gone))
     told = [
         (event, n, _timed(one, past, (event.data or {}).get("considered", "")))
@@ -199,6 +182,8 @@ def _pasts(
             reserved[subject] = at
         elif event.type in ("Admit", "Finish"):
             reserved.pop(subject, None)
+            if event.type == "Finish":
+                running.pop(key, None)
 
 
 def _stops(event: Event) -> bool:
@@ -258,82 +243,6 @@ def _of_cron_jobs(sandbox: Sandbox, namespace: str) -> Iterator[dict[str, Any]]:
         uids = {key: str(owner.get("uid") or "")}
         version = f"{row.revision:x}"
         yield _written(told, version, (at, at), 1, uids, row.revision)
-
-
-class Set(NamedTuple):
-    """The ReplicaSet that a Deployment has now."""
-
-    key: Key
-    uid: str
-    is_first: bool  # whether the Deployment never had another template
-    deployment: Key | None = None  # where it is an object here
-
-
-def _replica_sets(sandbox: Sandbox, jobs: Jobs) -> dict[Key, Set]:
-    """Return the ReplicaSet of each Deployment that made pods of these events."""
-    owners, found = Owners.stored(sandbox.pk), {}
-    for job in {one for one in jobs.values() if one.kind == "Deployment"}:
-        if (known := owners.get("Deployment", job.namespace, job.name)) is None:
-            continue
-        made = replica_set(known)["metadata"]
-        key = Key("ReplicaSet", job.namespace, made["name"])
-        number = rollouts.number_of(known.manifest["metadata"])
-        found[job] = Set(key, str(made.get("uid") or ""), number == 1)
-    return found
-
-
-def _scaled(
-    events: list[Event], jobs: Jobs, sets: Mapping[Key, Set]
-) -> Iterator[list[Told]]:
-    """Yield for each event what a Deployment and its ReplicaSet tell of a new pod.
-
-    Pods that start at one moment were made by one step of the Deployment. Of later
-    templates only the pods are told of: which step made them is not known.
-    """
-    made: dict[tuple[Key, int], int] = {}
-    came = {one.subject for one in events if one.type == "Arrive"}
-    owners = [_maker_of(event, jobs, came) for event in events]
-    for event, owner in zip(events, owners, strict=True):
-        if owner is not None and owner in sets:
-            made[owner, event.t_ms] = made.get((owner, event.t_ms), 0) + 1
-    count: dict[Key, int] = {}
-    said: set[tuple[Key, int]] = set()
-    for event, owner in zip(events, owners, strict=True):
-        if owner is None or (own := sets.get(owner)) is None:
-            yield []
-            continue
-        name = event.subject.rpartition("/")[2]
-        told = [Told(own.key, "SuccessfulCreate", f"Created pod: {name}", _SETS)]
-        if own.is_first and (owner, event.t_ms) not in said:
-            said.add((owner, event.t_ms))
-            before = count.get(owner, 0)
-            after = count[owner] = before + made[owner, event.t_ms]
-            text = f"Scaled up replica set {own.key.name} from {before} to {after}"
-            above = own.deployment or owner
-            told.insert(0, Told(above, "ScalingReplicaSet", text, _DEPLOYMENTS))
-        yield told
-
-
-def _maker_of(event: Event, jobs: Jobs, came: Collection[str]) -> Key | None:
-    """Return the Deployment, or ReplicaSet, of which an event is the first of a pod."""
-    kind, namespace, name = [*event.subject.split("/", 2), "", ""][:3]
-    if kind != "Pod" or event.type not in ("Arrive", "Bind"):
-        return None
-    job = jobs.get((namespace, f"Pod/{name}"))
-    if job is None or (event.type == "Bind") == (event.subject in came):
-        return None
-    return job if job.kind in ("Deployment", "ReplicaSet") else None
-
-
-def _sets_here(sandbox: Sandbox, jobs: Jobs) -> dict[Key, Set]:
-    """Return the ReplicaSets that are objects here and that a Deployment owns."""
-    names = {one.name for one in jobs.values() if one.kind == "ReplicaSet"}
-    found = {}
-    for (namespace, name), owners in owners_of(sandbox, "ReplicaSet", names).items():
-        above = Key(owners[0]["kind"], namespace, owners[0]["name"])
-        key = Key("ReplicaSet", namespace, name)
-        found[key] = Set(key, "", True, above)
-    return found
 
 
 def _shown_names(sandbox: Sandbox, pods: Metadata, jobs: Jobs) -> dict[str, str]:
@@ -405,12 +314,8 @@ def _arrived(event: Event, key: Key, jobs: Jobs, _: Past) -> Iterator[Told]:
         yield Told(job, "ErrWorkloadCompose", few, _queues_of(job), True, newer=True)
     said = f"Created Workload: {key.namespace}/{key.name}"
     yield Told(job, "CreatedWorkload", said, _queues_of(job), newer=job.kind == "Pod")
-    if job.kind == "StatefulSet":  # its pods own the Workload, too
-        added = "Added 1 owner reference(s)"
-        yield Told(key, "OwnerReferencesAdded", added, "pod-kueue-controller")
-        yield _numbered(job, "0")
     if job.kind == "Job":
-        yield Told(job, "Suspended", "Job suspended", _JOBS)
+        yield Told(job, "Suspended", "Job suspended", JOB_CONTROLLER)
 
 
 def _admitted(event: Event, key: Key, jobs: Jobs, past: Past) -> Iterator[Told]:
@@ -426,7 +331,7 @@ def _admitted(event: Event, key: Key, jobs: Jobs, past: Past) -> Iterator[Told]:
         said = f"Admitted by clusterQueue {queue}"
         yield Told(each, "Started", said, _queues_of(each), newer=each.kind == "Pod")
     if job.kind == "Job":
-        yield Told(job, "Resumed", "Job resumed", _JOBS)
+        yield Told(job, "Resumed", "Job resumed", JOB_CONTROLLER)
 
 
 def _started_of(job: Key, workload: Key, jobs: Jobs) -> list[Key]:
@@ -487,6 +392,8 @@ def _key(subject: str) -> Key | None:
 
 
 def _evicted(event: Event, key: Key, jobs: Jobs, past: Past) -> Iterator[Told]:
+    if event.reason == "Deactivated" and not (past.runs or past.reserves):
+        return  # it held no quota
     yield from _stopped(key, event.reason, event.message or "Evicted", jobs, past)
 
 
@@ -504,12 +411,10 @@ def _stopped_job(key: Key, said: str, jobs: Jobs, past: Past) -> Iterator[Told]:
         return
     for each in _started_of(job, key, jobs):
         yield Told(each, "Stopped", said, _queues_of(each), newer=each.kind == "Pod")
-    if job.kind == "StatefulSet":  # its first pod is made anew, and waits for quota
-        yield _numbered(job, "0")
     if job.kind == "Job":
-        yield Told(job, "Suspended", "Job suspended", _JOBS)
+        yield Told(job, "Suspended", "Job suspended", JOB_CONTROLLER)
         for pod in past.pods:
-            yield Told(job, "SuccessfulDelete", f"Deleted pod: {pod}", _JOBS)
+            yield Told(job, "SuccessfulDelete", f"Deleted pod: {pod}", JOB_CONTROLLER)
 
 
 def _edited(event: Event, key: Key, jobs: Jobs, past: Past) -> Iterator[Told]:
@@ -563,11 +468,11 @@ def _finished(event: Event, key: Key, jobs: Jobs, _: Past) -> Iterator[Told]:
 
 def _finished_job(event: Event, key: Key, _: Jobs, __: Past) -> Iterator[Told]:
     if event.reason != "Failed":
-        yield Told(key, "Completed", "Job completed", _JOBS)
+        yield Told(key, "Completed", "Job completed", JOB_CONTROLLER)
         return
     said = event.message or BACKOFF_LIMIT_SENTENCE
     reason = _WHY_FAILED.get(said, POD_FAILURE_POLICY)
-    yield Told(key, reason, said, _JOBS, warning=True)
+    yield Told(key, reason, said, JOB_CONTROLLER, warning=True)
 
 
 #: What a Job says of its failure, by its sentence; a rule of its own has others.
@@ -596,21 +501,9 @@ def _bound(event: Event, key: Key, jobs: Jobs, _: Past) -> Iterator[Told]:
     said = f"Successfully assigned {key.namespace}/{key.name} to {node}"
     yield Told(key, "Scheduled", said, _SCHEDULER, newer=True)
     owner = jobs.get((key.namespace, f"Pod/{key.name}"))
-    if owner is not None and owner.kind in _MAKERS and owner.kind != "ReplicaSet":
-        if owner.kind != "StatefulSet":
-            said = f"Created pod: {key.name}"
-            yield Told(owner, "SuccessfulCreate", said, _MAKERS[owner.kind])
-        elif (number := key.name.rpartition("-")[2]) != "0" or owner not in {
-            job for (_, name), job in jobs.items() if not name.startswith("Pod/")
-        }:  # the first of a set with a Workload was made before it had a node
-            yield _numbered(owner, number)
-
-
-def _numbered(owner: Key, number: str) -> Told:
-    """Return what is told of the pod of a StatefulSet that was made."""
-    place = f"Pod {owner.name}-{number} in StatefulSet {owner.name}"
-    said = f"Create {place} successful"
-    return Told(owner, "SuccessfulCreate", said, _MAKERS[owner.kind])
+    if owner is not None and owner.kind in _TOLD_AT_ONCE:
+        said = f"Created pod: {key.name}"
+        yield Told(owner, "SuccessfulCreate", said, MAKERS[owner.kind])
 
 
 def _failed(event: Event, key: Key, _: Jobs, __: Past) -> Iterator[Told]:
@@ -622,8 +515,8 @@ def _failed(event: Event, key: Key, _: Jobs, __: Past) -> Iterator[Told]:
 def _not_made(event: Event, key: Key, jobs: Jobs, past: Past) -> Iterator[Told]:
     if event.reason != "FailedCreate":
         yield from _as_ours(event, key, jobs, past)
-    elif key.kind in _MAKERS:
-        yield Told(key, event.reason, event.message, _MAKERS[key.kind], warning=True)
+    elif key.kind in MAKERS:
+        yield Told(key, event.reason, event.message, MAKERS[key.kind], warning=True)
 
 
 def _as_ours(event: Event, key: Key, _: Jobs, __: Past) -> Iterator[Told]:

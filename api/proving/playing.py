@@ -178,8 +178,8 @@ class _Play:
             look = shown_yunikorn.cluster_as_seen(objects, self.server.get)
         else:
             look = {**shown.cluster_as_seen(objects)}
+            look[shown.EVENTS] = shown.events_as_seen(objects("Event"))
             if isinstance(self.server, SandboxServer):
-                look[shown.EVENTS] = shown.events_as_seen(objects("Event"))
                 look[shown.METRICS] = shown.metrics_as_seen(self.server.metrics())
         self.seen[f"{number} see {label}"] = look
 

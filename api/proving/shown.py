@@ -264,14 +264,17 @@ def _queue(status: Document) -> Document:
 
 #: The entry of a look that has what components told until then, where it was recorded.
 EVENTS = "# events"
+_AGENTS = ("kubelet", "kwok", "kwok-controller")
 #: What is drawn anew in each play, and what stands for it; from first to last.
 _DRAWN = tuple(
     (re.compile(pattern), by)
     for pattern, by in (
         (r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", "(uid)"),
         (r"\bwas [0-9]+s", "was Ns"),
+        (r"\bAdded [0-9]+ owner", "Added N owner"),  # of those that came by then
         (r"\bpod set [0-9a-f]{8}:", "pod set (hash):"),
         # Workloads, pods of ReplicaSets, of Jobs and of sets, ReplicaSets.
+        (r"\bpod-([a-z0-9-]+?)-[a-z0-9]{8,10}-[a-z0-9]{5}-[a-z0-9]{5}\b", r"\1-*"),
         (
             r"\b(?:[a-z]*job|jobset|pod|[a-z]+set|raycluster)-([a-z0-9-]+?)-[a-z0-9]{5}\b",
             r"\1-*",
@@ -288,10 +291,16 @@ _DRAWN = tuple(
 
 
 def events_as_seen(events: list[Document]) -> list[str]:
-    """Return what components told, each once, with what is drawn taken out."""
+    """Return what components told, each once, with what is drawn taken out.
+
+    What a node's agent tells of its containers is left out: nothing runs in a sandbox.
+    """
     told = set()
     for one in events:
-        about = one["involvedObject"]
+        about, source = one["involvedObject"], one.get("source") or {}
+        teller = one.get("reportingComponent") or source.get("component") or ""
+        if teller in _AGENTS or about["kind"] == "Node":
+            continue
         text = f"{about['kind']} {about['name']} {one['type']} {one['reason']}"
         told.add(undrawn(f"{text}: {one['message']}"))
     return sorted(told)

@@ -30,7 +30,8 @@ from scheduler.model.transformations import ResourceTransform
 Written = tuple[Any, ...]
 
 _BINARY_FROM = 1024  # smaller numbers are written the same in either notation
-_SHAPE_FIELDS = (
+#: Fields of a pod's spec that make it another one to Kueue, beside its containers.
+SHAPE_FIELDS = (
     "nodeSelector",
     "affinity",
     "tolerations",
@@ -189,7 +190,7 @@ def _identity(spec: Manifest) -> str:
         tuple(_container_identity(c) for c in spec.get("initContainers") or ()),
         tuple(_container_identity(c) for c in spec.get("containers") or ()),
         _written_quantities(spec.get("overhead")),
-        *(_written(spec.get(name)) for name in _SHAPE_FIELDS),
+        *(_written(spec.get(name)) for name in SHAPE_FIELDS),
         *((_written_quantities(whole),) if whole else ()),
     )
     return hashlib.blake2b(repr(written).encode(), digest_size=8).hexdigest()

@@ -193,7 +193,7 @@ def _spec(restart: str) -> Document:
 
 
 def _job(random: Random, name: str, labels: Document, pods: int) -> list[Document]:
-    seconds = random.choice(("600s", "600s", "600s", "7s"))
+    seconds = random.choice(("600s", "600s", "600s", "2s"))
     noted = {"quotalab.dev/runtime": seconds}
     if random.random() < 0.15:
         noted["quotalab.dev/ready-after"] = "4s"

@@ -12,6 +12,7 @@ from scheduler.engine.lifetime.pod_ends import (
 )
 from scheduler.engine.lifetime.runs import Due, Run
 from scheduler.engine.lifetime.runtime_state import NODE
+from scheduler.engine.lifetime.starting import number_of, partition
 from scheduler.model.decisions import Evict
 from scheduler.model.event_words import Befallen
 from scheduler.model.objects import Key, Object
@@ -86,6 +87,41 @@ class NodeLoss(PodEnds):
         self.host.delete(pod)
         if again:
             self.jobs.recreate(obj)
+
+    def _lose_gracefully(self, pod: Key) -> None:
+        """Let a preempted pod end; its node is full until it has."""
+        owner = self.owners.get(pod, pod)
+        run = self.runs.get(owner)
+        if run is not None and run.active:
+            self._lose_work(run, pod)
+        self.terminate(pod)
+
+    def roll(self, run: Run, stateful_set: Object) -> None:
+        """Let the pods of a set be made anew, from the last, of its present template.
+
+        Source: docs/semantics/controllers.md#statefulset.
+        """
+        strategy = stateful_set.spec.get("updateStrategy") or {}
+        if strategy.get("type") != "OnDelete":
+            for pod in run.pods:
+                if number_of(pod) >= partition(stateful_set):
+                    self.older[pod] = None
+                    self._touch(pod)
+        self.older[stateful_set.key] = None
+        self._touch(stateful_set.key)
+        self.roll_on(run)
+
+    def roll_on(self, run: Run) -> None:
+        """Delete the last pod of an older template: one at a time, the others ready."""
+        older = [pod for pod in run.pods if pod in self.older]
+        if not older or not run.active or run.step_due() == Due.REPLACE:
+            return
+        last = max(older, key=number_of)
+        ordered = self._in_order(self.host.objects[run.owner])
+        above = [pod for pod in run.pods if ordered or number_of(pod) > number_of(last)]
+        if all(pod in run.ready for pod in above) and last not in self.terminating:
+            self.older.pop(last)
+            self._lose_gracefully(last)
 
     def fail_pod(self, pod: Key, *, reason: str, message: str) -> None:
         """Let a pod fail where it runs; its owner's kind says what follows.

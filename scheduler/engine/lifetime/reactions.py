@@ -18,7 +18,6 @@ from scheduler.model.decisions import (
     Preempt,
     Replace,
 )
-from scheduler.model.objects import Key
 from scheduler.model.policy import Policy
 from scheduler.model.reasons import EVICTED_BY_KUBELET, REFUSED
 
@@ -61,14 +60,6 @@ class Reactions(TaintEviction):
             self._lose_gracefully(key)
         else:
             self.lose_pod(key)
-
-    def _lose_gracefully(self, pod: Key) -> None:
-        """Let a preempted pod end; its node is full until it has."""
-        owner = self.owners.get(pod, pod)
-        run = self.runs.get(owner)
-        if run is not None and run.active:
-            self._lose_work(run, pod)
-        self.terminate(pod)
 
     def _bound(self, decision: Bind) -> None:
         pod = decision.subject

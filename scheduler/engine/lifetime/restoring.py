@@ -42,6 +42,8 @@ class Restoring(Advancing):
             state["expires"] = expires
         if (collected := self.orphaned.get(obj.key)) is not None:
             state["collected"] = collected
+        if obj.key in self.older:
+            state["older"] = True
         if self.failures is not None and (fails := self.failures.kept(obj.key)):
             state["fails"] = fails
         if obj.key.kind == NODE and (pressure := self.pressure.kept(obj.key)):
@@ -102,6 +104,8 @@ class Restoring(Advancing):
             self.job_stage.controllers.wait(key, state["scheduled"])
         if "tries" in state:
             self.job_stage.quotas.tries[key] = state["tries"]
+        if state.get("older"):
+            self.older[key] = None
         if "run" in state:
             self._restore_run(Run.from_state(key, state["run"]))
         self.job_stage.note(obj)

@@ -188,6 +188,8 @@ class RuntimeState:
         self.made_by_controllers: Mapping[Key, Any] = {}
         self.expiring: dict[Key, int] = {}  # Job that has ended -> deleted at
         self.orphaned: dict[Key, int] = {}  # pod whose node was deleted -> collected at
+        #: StatefulSets whose template changed, and pods of theirs that have another.
+        self.older: dict[Key, None] = {}
         self.nodes: set[Key] = set()
         self.pods_end_alone = False  # pods of a Job do not wait for one another
         self.reclaims: dict[Key, tuple[Key, int]] = {}  # ended pod -> owner, when

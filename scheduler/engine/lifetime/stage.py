@@ -10,6 +10,7 @@ from scheduler.engine.lifetime.jobs.workloads import WORKLOAD_CLASS
 from scheduler.engine.lifetime.restoring import Restoring
 from scheduler.engine.lifetime.runs import Due
 from scheduler.engine.lifetime.runtime_state import JOB_KINDS, NODE, POD
+from scheduler.engine.lifetime.starting import STATEFUL_SET
 from scheduler.model.kueue.configuration import Settings
 from scheduler.model.objects import Key, Object
 
@@ -46,8 +47,12 @@ class Lifetime(Restoring):
     def edited(self, obj: Object, before: Object) -> None:
         """Let the pods of another template than `before` has take the place of others."""
         template, other = obj.spec.get("template"), before.spec.get("template")
-        if obj.key.kind == DEPLOYMENT and template != other:
+        if template == other:
+            return
+        if obj.key.kind == DEPLOYMENT:
             self.job_stage.controllers.template_changed(obj, before)
+        elif obj.key.kind == STATEFUL_SET:
+            self.job_stage.roll_set(obj)
 
     def prepare(self, obj: Object) -> None:
         """Fill into a new object what the API server's admission would."""
@@ -85,6 +90,7 @@ class Lifetime(Restoring):
         self.leaving.pop(key, None)
         self.terminating.pop(key, None)
         self.expiring.pop(key, None)
+        self.older.pop(key, None)
         self.orphaned.pop(key, None)
         if owner is not None and owner != key:
             self._pod_gone(owner, key)

@@ -88,6 +88,17 @@ STATEFUL_SET = "StatefulSet"
 _JOB = frozenset({"Job"})
 
 
+def partition(stateful_set: Object) -> int:
+    """Return the first number of a set whose pods an update makes anew."""
+    strategy = stateful_set.spec.get("updateStrategy") or {}
+    return int((strategy.get("rollingUpdate") or {}).get("partition") or 0)
+
+
+def number_of(pod: Key) -> int:
+    """Return the number of a pod in its StatefulSet."""
+    return int(pod.name.rpartition("-")[2])
+
+
 class RunStarting(RunRounds):
     """From "may run" to "works until".
 
@@ -263,10 +274,13 @@ class RunStarting(RunRounds):
 
     def add_pod(self, run: Run, owner: Object, pod_set: dict[str, Any]) -> bool:
         """Make one more pod of this pod set; False while a quota of pods holds it."""
+        number = self._number(run, owner, pod_set["name"])
+        if self.older:
+            pod_set = self._of_present_template(owner, pod_set, number)
         pod = make_pod(
             owner,
             pod_set,
-            self._number(run, owner, pod_set["name"]),
+            number,
             node_selector=pod_set.get("nodeSelector") or {},
             tolerations=pod_set.get("tolerations") or [],
         )
@@ -284,6 +298,24 @@ class RunStarting(RunRounds):
             run.pods.remove(pod.key)
             self.owners.pop(pod.key, None)
         return True
+
+    def _of_present_template(
+        self, owner: Object, pod_set: dict[str, Any], number: int
+    ) -> dict[str, Any]:
+        """Return a pod set with the template that a rolled StatefulSet has now."""
+        found = self.host.objects.get(self.set_of(owner) or owner.key)
+        if found is None or found.key not in self.older or number < partition(found):
+            return pod_set
+        given, present = pod_set.get("template") or {}, found.spec.get("template") or {}
+        metadata = {
+            name: {**(given.get("metadata") or {}).get(name, {}), **values}
+            for name, values in (present.get("metadata") or {}).items()
+            if name in ("labels", "annotations")
+        }
+        spec = dict(present.get("spec") or {})
+        if gates := (given.get("spec") or {}).get("schedulingGates"):
+            spec["schedulingGates"] = gates
+        return {**pod_set, "template": {**given, "metadata": metadata, "spec": spec}}
 
     def _number(self, run: Run, owner: Object, pod_set: str) -> int:
         """Return the number of a pod to be made; of a StatefulSet the lowest free one.
@@ -405,6 +437,11 @@ class RunStarting(RunRounds):
             self.timers.add(self.context.now_ms, Due.REPLACE, run.owner)
         if run.all_ready():
             self._all_ready(run)
+        if self.older:
+            self.roll_on(run)
+
+    def roll_on(self, run: Run) -> None:
+        """Delete the next pod of an older template, where there is one."""
 
     def _pod_runs(self, run: Run, pod: Key, since_ms: int | None = None) -> None:
         """Let a pod that got ready (at `since_ms`, else now) have an end of its own."""

@@ -12,8 +12,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from scheduler.input.manifests.workloads import MIN_PARALLELISM
+from scheduler.model.amounts import parse
 from scheduler.model.jobs import QUEUE
 from scheduler.model.objects import Object
+from scheduler.model.podset_template import SHAPE_FIELDS
 from scheduler.model.problems import Problem
 from scheduler.model.reasons import is_true
 from scheduler.model.sentence import Sentence
@@ -136,6 +138,27 @@ def _of_serving(known: Object, given: Object) -> Iterator[Refused]:
             "spec.replicas",
             Problem.SET_SIZE.said(name=had),
         )
+    shapes = [
+        _shape((one.spec.get("template") or {}).get("spec") or {})
+        for one in (known, given)
+    ]
+    for name in sorted({*shapes[0], *shapes[1]}):
+        if shapes[0].get(name) != shapes[1].get(name):
+            field = f"spec.template.spec.{name}"
+            yield _denied(known, field, Problem.SET_SHAPE.said())
+
+
+def _shape(spec: Fields) -> dict[str, Any]:
+    """Return, by field, what makes pods alike to Kueue; what is empty is left out."""
+    found = {name: spec.get(name) for name in (*SHAPE_FIELDS, "overhead")}
+    for path, requests in _requests(spec).items():
+        found[path.removeprefix("spec.")] = {n: parse(v) for n, v in requests.items()}
+    for part in ("initContainers", "containers"):
+        listed = spec.get(part) or ()
+        found[part] = len(listed)
+        for index, container in enumerate(listed):
+            found[f"{part}[{index}].ports"] = container.get("ports")
+    return {name: value for name, value in found.items() if value}
 
 
 def _of_pod(known: Fields, given: Fields) -> Iterator[Refused]:

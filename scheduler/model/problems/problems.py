@@ -259,6 +259,11 @@ class Problem(Stated):
         "problem.setSize",
         "expected {name} or 0: under Kueue a StatefulSet is scaled to none first",
     )
+    SET_SHAPE = (
+        "problem.setShape",
+        "expected the value that it has: under Kueue the pods of a StatefulSet keep "
+        "their shape; make another set",
+    )
     LOOP = ("problem.loop", "the cohorts form a loop: {known}; give one another parent")
     COLLECTION = (
         "problem.collection",

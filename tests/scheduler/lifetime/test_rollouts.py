@@ -135,6 +135,69 @@ def test_a_set_makes_its_next_pod_when_the_one_before_is_ready():
     assert found == [1, 2, 3, 3]
 
 
+SET = Key("StatefulSet", "default", "web")
+
+
+def versions(world: World) -> list[str]:
+    """Return the version of the template of each pod, by number."""
+    pods = sorted(world.keys("Pod"), key=lambda key: key.name)
+    return [world.get(key).annotations.get("v", "1") for key in pods]
+
+
+def rolled_set(at_s: int = 15, **spec: object) -> World:
+    """Return a set of three whose template changed; each pod takes 5 s to get ready."""
+    made = controller("StatefulSet", replicas=3, serviceName="web", **spec)
+    made["metadata"]["annotations"] = {"quotalab.dev/ready-after": "5s"}
+    world = world_of(node("n1", cpu=8), made, stack="kube")
+    simulate(world, until_ms=at_s * 1000)  # the last is ready after 15
+    manifest = copy.deepcopy(world.get(SET).manifest)
+    manifest["spec"]["template"]["metadata"]["annotations"] = {"v": "2"}
+    world.put(Object(key=SET, manifest=manifest))
+    return world
+
+
+def test_a_set_makes_its_pods_anew_from_the_last_one_by_one():
+    world, found = rolled_set(), []
+    for at_s in (16, 21, 26, 31):
+        simulate(world, until_ms=at_s * 1000)
+        found.append("".join(versions(world)))
+    assert found == ["112", "122", "222", "222"]
+
+
+def test_an_update_waits_for_a_pod_that_is_not_ready():
+    world = rolled_set(at_s=10)
+    simulate(world, until_ms=14_000)
+    assert versions(world) == ["1", "1", "1"]
+    simulate(world, until_ms=16_000)
+    assert versions(world) == ["1", "1", "2"]
+
+
+def test_a_partition_keeps_the_pods_below_it():
+    update = {"type": "RollingUpdate", "rollingUpdate": {"partition": 2}}
+    world = rolled_set(updateStrategy=update)
+    simulate(world, until_ms=60_000)
+    assert versions(world) == ["1", "1", "2"]
+
+
+def test_on_delete_a_pod_gets_the_new_template_when_it_is_made_again():
+    world = rolled_set(updateStrategy={"type": "OnDelete"})
+    simulate(world, until_ms=30_000)
+    assert versions(world) == ["1", "1", "1"]
+    world.delete(min(world.keys("Pod"), key=lambda key: key.name))
+    simulate(world, until_ms=40_000)
+    assert versions(world) == ["2", "1", "1"]
+
+
+def test_a_stored_world_rolls_on_as_the_one_that_was_stored():
+    world = rolled_set()
+    simulate(world, until_ms=17_000)
+    again = World.decode(world.encode())
+    for one in (world, again):
+        simulate(one, until_ms=60_000)
+        assert versions(one) == ["2", "2", "2"]
+    assert again.hash() == world.hash()
+
+
 FAILS = Key("Job", "default", "fails")
 
 

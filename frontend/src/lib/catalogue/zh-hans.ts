@@ -2834,6 +2834,7 @@ export const ZH_HANS: Words = {
   "said.problem.runsQueued": "应为 {name}：运行中的对象不能更换队列；请先将其挂起",
   "said.problem.completions": "应为 {name}：Job 的此字段不可更改",
   "said.problem.partial": "应为 {name}：可部分准入的 Job 运行时此字段不可更改；请先将其挂起",
+  "said.problem.setShape": "应为现有的值：在 Kueue 管理下，StatefulSet 的 Pod 形状不可更改；请另建一个",
   "said.problem.setSize": "应为 {name} 或 0：在 Kueue 管理下，StatefulSet 须先缩容到零",
   "said.problem.loop": "cohort 形成了环：{known}；请为其中一个另选父级",
   "said.problem.collection": "键应为文本，得到的是集合",

@@ -63,6 +63,12 @@ class StatefulSets(JobStart):
         if known.spec.get("queueName") != queue:
             self.rewrite(known, {**known.spec, "queueName": queue})
 
+    def roll_set(self, stateful_set: Object) -> None:
+        """Let the pods that run of a set be made anew, of its present template."""
+        for owner in (stateful_set.key, *self._workloads_of(stateful_set.key)):
+            if (run := self.lifetime.runs.get(owner)) is not None and run.active:
+                self.lifetime.roll(run, stateful_set)
+
     def set_of(self, workload: Object) -> Object | None:
         """Return the StatefulSet of a Workload, if it is of one."""
         key = owner_key(workload, _SETS)

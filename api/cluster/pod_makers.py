@@ -1,0 +1,221 @@
+"""What Deployments, ReplicaSets and StatefulSets tell of the pods that they make.
+
+No event of ours is about that: it follows from the pods that came, or got a node, and
+from what people changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from api.cluster import rollouts
+from api.cluster.controlled import Owners, replica_set
+from api.cluster.event_objects import owners_of
+from sandbox.models import Event, Sandbox, table_of
+from scheduler.model.objects import Key
+
+JOB_CONTROLLER = "job-controller"
+_SETS = "replicaset-controller"
+_DEPLOYMENTS = "deployment-controller"
+#: Kinds whose controllers make pods and say so.
+MAKERS = {
+    "DaemonSet": "daemonset-controller",
+    "Job": JOB_CONTROLLER,
+    "ReplicaSet": _SETS,
+    "StatefulSet": "statefulset-controller",
+}
+
+#: The job of a Workload or a pod, by (namespace, name).
+Jobs = Mapping[tuple[str, str], Key]
+
+
+class Told(NamedTuple):
+    """One event as a component writes it."""
+
+    about: Key
+    reason: str
+    message: str
+    component: str
+    warning: bool = False
+    newer: bool = False  # written by events.k8s.io: no source, a reporting component
+
+
+def told_by_makers(
+    sandbox: Sandbox, events: list[Event], jobs: Jobs, sets: Mapping[Key, Set]
+) -> Iterator[list[Told]]:
+    """Yield for each event what controllers of several pods tell at that moment."""
+    numbered = _StatefulSets(sandbox, jobs)
+    for event, told in zip(events, _scaled(events, jobs, sets), strict=True):
+        yield [*told, *numbered.told(event)]
+
+
+class Set(NamedTuple):
+    """The ReplicaSet that a Deployment has now."""
+
+    key: Key
+    uid: str
+    is_first: bool  # whether the Deployment never had another template
+    deployment: Key | None = None  # where it is an object here
+
+
+def replica_sets(sandbox: Sandbox, jobs: Jobs) -> dict[Key, Set]:
+    """Return the ReplicaSets that made pods of these events, of Deployments and here."""
+    owners, found = Owners.stored(sandbox.pk), _sets_here(sandbox, jobs)
+    for job in {one for one in jobs.values() if one.kind == "Deployment"}:
+        if (known := owners.get("Deployment", job.namespace, job.name)) is None:
+            continue
+        made = replica_set(known)["metadata"]
+        key = Key("ReplicaSet", job.namespace, made["name"])
+        number = rollouts.number_of(known.manifest["metadata"])
+        found[job] = Set(key, str(made.get("uid") or ""), number == 1)
+    return found
+
+
+def _scaled(
+    events: list[Event], jobs: Jobs, sets: Mapping[Key, Set]
+) -> Iterator[list[Told]]:
+    """Yield for each event what a Deployment and its ReplicaSet tell of a new pod.
+
+    Pods that start at one moment were made by one step of the Deployment. Of later
+    templates only the pods are told of: which step made them is not known.
+    """
+    made: dict[tuple[Key, int], int] = {}
+    came = {one.subject for one in events if one.type == "Arrive"}
+    owners = [_maker_of(event, jobs, came) for event in events]
+    for event, owner in zip(events, owners, strict=True):
+        if owner is not None and owner in sets:
+            made[owner, event.t_ms] = made.get((owner, event.t_ms), 0) + 1
+    count: dict[Key, int] = {}
+    said: set[tuple[Key, int]] = set()
+    for event, owner in zip(events, owners, strict=True):
+        if owner is None or (own := sets.get(owner)) is None:
+            yield []
+            continue
+        name = event.subject.rpartition("/")[2]
+        told = [Told(own.key, "SuccessfulCreate", f"Created pod: {name}", _SETS)]
+        if own.is_first and (owner, event.t_ms) not in said:
+            said.add((owner, event.t_ms))
+            before = count.get(owner, 0)
+            after = count[owner] = before + made[owner, event.t_ms]
+            text = f"Scaled up replica set {own.key.name} from {before} to {after}"
+            above = own.deployment or owner
+            told.insert(0, Told(above, "ScalingReplicaSet", text, _DEPLOYMENTS))
+        yield told
+
+
+def _maker_of(event: Event, jobs: Jobs, came: Collection[str]) -> Key | None:
+    """Return the Deployment, or ReplicaSet, of which an event is the first of a pod."""
+    kind, namespace, name = [*event.subject.split("/", 2), "", ""][:3]
+    if kind != "Pod" or event.type not in ("Arrive", "Bind"):
+        return None
+    job = jobs.get((namespace, f"Pod/{name}"))
+    if job is None or (event.type == "Bind") == (event.subject in came):
+        return None
+    return job if job.kind in ("Deployment", "ReplicaSet") else None
+
+
+def _sets_here(sandbox: Sandbox, jobs: Jobs) -> dict[Key, Set]:
+    """Return the ReplicaSets that are objects here and that a Deployment owns."""
+    names = {one.name for one in jobs.values() if one.kind == "ReplicaSet"}
+    found = {}
+    for (namespace, name), owners in owners_of(sandbox, "ReplicaSet", names).items():
+        above = Key(owners[0]["kind"], namespace, owners[0]["name"])
+        key = Key("ReplicaSet", namespace, name)
+        found[key] = Set(key, "", True, above)
+    return found
+
+
+class _StatefulSets:
+    """Which pods each StatefulSet has, from event to event."""
+
+    def __init__(self, sandbox: Sandbox, jobs: Jobs) -> None:
+        self.jobs = jobs
+        keys = {one for one in jobs.values() if one.kind == "StatefulSet"}
+        rows = table_of("StatefulSet")._default_manager.filter(
+            sandbox_id=sandbox.pk, kind="StatefulSet", name__in={k.name for k in keys}
+        )
+        self.specs: dict[Key, dict[str, Any]] = {key: {} for key in keys} | {
+            Key("StatefulSet", row.namespace, row.name): row.manifest["spec"]
+            for row in rows.only("namespace", "name", "manifest")
+        }
+        self.have: dict[Key, set[int]] = {}  # numbers of the pods of a set
+        self.running: set[Key] = set()  # some pod of it has a node
+        self.older: dict[Key, int] = {}  # where a set that rolls has come to
+
+    def told(self, event: Event) -> Iterator[Told]:
+        """Yield what a controller of StatefulSets tells at an event."""
+        kind, namespace, name = [*event.subject.split("/", 2), "", ""][:3]
+        place = f"Pod/{name}" if kind == "Pod" else name
+        key = Key(kind, namespace, name)
+        owner = key if key in self.specs else self.jobs.get((namespace, place))
+        if owner not in self.specs:
+            return
+        if kind == "Workload" and event.type in ("Arrive", "Evict", "Preempt"):
+            waiting = self._waiting(owner)
+            if event.type == "Arrive":  # its pods own the Workload, too
+                said = f"Added {len(waiting)} owner reference(s)"
+                yield Told(key, "OwnerReferencesAdded", said, "pod-kueue-controller")
+            elif not self.have.get(owner, set()) - waiting:
+                return  # none but those that wait is deleted
+            self.have[owner] = waiting
+            self.running.discard(owner)
+            for number in sorted(waiting):
+                yield _made(owner, number)
+        elif kind == "Pod" and event.type == "Bind":
+            yield from self._bound(owner, int(name.rpartition("-")[2]))
+        elif kind == "StatefulSet" and event.type == "Edit":
+            yield from self._edited(owner, event.data or {})
+
+    def _waiting(self, owner: Key) -> set[int]:
+        """Return the numbers of the pods that wait for quota."""
+        spec = self.specs[owner]
+        replicas = int(spec.get("replicas", 1))
+        at_once = spec.get("podManagementPolicy") == "Parallel"
+        return {*range(replicas if at_once else min(1, replicas))}
+
+    def _bound(self, owner: Key, number: int) -> Iterator[Told]:
+        self.running.add(owner)
+        have = self.have.setdefault(owner, set())
+        if number not in have:
+            have.add(number)
+            yield _made(owner, number)
+        if self.older.get(owner) == number:
+            yield from self._next_anew(owner, number - 1)
+
+    def _next_anew(self, owner: Key, number: int) -> Iterator[Told]:
+        """Yield that a pod is deleted and made again of another template."""
+        strategy = self.specs[owner].get("updateStrategy") or {}
+        first = (strategy.get("rollingUpdate") or {}).get("partition") or 0
+        self.older.pop(owner, None)
+        if number >= first and strategy.get("type") != "OnDelete":
+            self.older[owner] = number
+            yield _deleted(owner, number)
+            yield _made(owner, number)
+
+    def _edited(self, owner: Key, data: Mapping[str, Any]) -> Iterator[Told]:
+        before, after = (
+            (data.get(side) or {}).get("spec") for side in ("before", "after")
+        )
+        have = self.have.get(owner)
+        if before is None or after is None or not have:
+            return
+        gone = {one for one in have if one >= int(after.get("replicas", 1))}
+        for number in sorted(gone, reverse=True):
+            yield _deleted(owner, number)
+        have -= gone
+        rolls = before.get("template") != after.get("template")
+        if rolls and have and owner in self.running:
+            yield from self._next_anew(owner, max(have))
+
+
+def _made(owner: Key, number: int) -> Told:
+    place = f"Pod {owner.name}-{number} in StatefulSet {owner.name}"
+    said = f"Create {place} successful"
+    return Told(owner, "SuccessfulCreate", said, MAKERS[owner.kind])
+
+
+def _deleted(owner: Key, number: int) -> Told:
+    place = f"Pod {owner.name}-{number} in StatefulSet {owner.name}"
+    said = f"Delete {place} successful"
+    return Told(owner, "SuccessfulDelete", said, MAKERS[owner.kind])
