@@ -130,7 +130,7 @@ class _Draw:
 
     def _acts(self) -> list[Callable[[_Draw], Any]]:
         always = [_drain, _resume, _edit_quota, _stop_node, _move]
-        always += [_evict, _delete, _prioritise, _delete_pod, _delete_workload]
+        always += [_evict, _finish, _delete, _prioritise, _delete_pod, _delete_workload]
         kinds = {job["kind"] for job in self.jobs}
         if kinds & {"Deployment", "StatefulSet"}:
             always += [_scale, _scale, _roll, _roll]
@@ -193,8 +193,7 @@ def _spec(restart: str) -> Document:
 
 
 def _job(random: Random, name: str, labels: Document, pods: int) -> list[Document]:
-    seconds = random.choice(("600s", "600s", "600s", "2s"))
-    noted = {"quotalab.dev/runtime": seconds}
+    noted = {"quotalab.dev/runtime": "600s"}
     if random.random() < 0.15:
         noted["quotalab.dev/ready-after"] = "4s"
     spec: Document = {
@@ -265,6 +264,16 @@ _MAKERS = {
 
 
 # -- what is done --------------------------------------------------------------
+
+
+def _finish(draw: _Draw) -> None:
+    """Make a short job, and look when it is long over on a busy machine, too."""
+    labels = {_QUEUE: draw.random.choice(("lq", "lq2"))}
+    [made] = _job(draw.random, f"z{len(draw.steps)}", labels, 1)
+    noted = {"quotalab.dev/runtime": "1s"}
+    made["metadata"]["annotations"] = noted
+    made["spec"]["template"]["metadata"]["annotations"] = noted
+    draw.steps += [{"apply": [made]}, {"advance": 8}]
 
 
 def _drain(draw: _Draw) -> None:
