@@ -14,6 +14,7 @@ from sandbox.page.diffs import Row
 from scheduler.model.amounts import is_whole
 from scheduler.model.objects import Key
 
+_APPS = ("DaemonSet", "Deployment", "StatefulSet")
 #: (namespace, name) -> metadata.
 Metadata = dict[tuple[str, str], dict[str, Any]]
 
@@ -37,7 +38,7 @@ def pods_of(sandbox: Sandbox, events: list[Event]) -> Metadata:
     }
     above = {name: list(_heads(name)) for _, name in gone}
     heads = {head for some in above.values() for head in some}
-    for kind in ("Job", "ReplicaSet", "Workload", "StatefulSet", "DaemonSet"):
+    for kind in ("Job", "ReplicaSet", "Workload", *_APPS):
         owners = table_of(kind)._default_manager.filter(
             sandbox_id=sandbox.pk, kind=kind, name__in=heads
         )

@@ -6,6 +6,7 @@ from what people changed.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -45,9 +46,10 @@ def told_by_makers(
     sandbox: Sandbox, events: list[Event], jobs: Jobs, sets: Mapping[Key, Set]
 ) -> Iterator[list[Told]]:
     """Yield for each event what controllers of several pods tell at that moment."""
+    replicated = _ReplicaSets(sandbox, events, jobs, sets)
     numbered = _StatefulSets(sandbox, jobs)
-    for event, told in zip(events, _scaled(events, jobs, sets), strict=True):
-        yield [*told, *numbered.told(event)]
+    for event, maker in zip(events, replicated.makers, strict=True):
+        yield [*replicated.told(event, maker), *numbered.told(event)]
 
 
 class Set(NamedTuple):
@@ -72,36 +74,83 @@ def replica_sets(sandbox: Sandbox, jobs: Jobs) -> dict[Key, Set]:
     return found
 
 
-def _scaled(
-    events: list[Event], jobs: Jobs, sets: Mapping[Key, Set]
-) -> Iterator[list[Told]]:
-    """Yield for each event what a Deployment and its ReplicaSet tell of a new pod.
+class _ReplicaSets:
+    """How many pods each ReplicaSet of a Deployment has, from event to event.
 
     Pods that start at one moment were made by one step of the Deployment. Of later
     templates only the pods are told of: which step made them is not known.
     """
-    made: dict[tuple[Key, int], int] = {}
-    came = {one.subject for one in events if one.type == "Arrive"}
-    owners = [_maker_of(event, jobs, came) for event in events]
-    for event, owner in zip(events, owners, strict=True):
-        if owner is not None and owner in sets:
-            made[owner, event.t_ms] = made.get((owner, event.t_ms), 0) + 1
-    count: dict[Key, int] = {}
-    said: set[tuple[Key, int]] = set()
-    for event, owner in zip(events, owners, strict=True):
-        if owner is None or (own := sets.get(owner)) is None:
-            yield []
-            continue
+
+    def __init__(
+        self, sandbox: Sandbox, events: list[Event], jobs: Jobs, sets: Mapping[Key, Set]
+    ) -> None:
+        self.sets = sets
+        came = {one.subject for one in events if one.type == "Arrive"}
+        self.makers = [_maker_of(event, jobs, came) for event in events]
+        self.at_once: Counter[tuple[Key, int]] = Counter(
+            (maker, event.t_ms)
+            for event, maker in zip(events, self.makers, strict=True)
+            if maker is not None
+        )
+        names = {
+            event.subject.rpartition("/")[2]
+            for event, maker in zip(events, self.makers, strict=True)
+            if maker in sets
+        }
+        pods = table_of("Pod")._default_manager.filter(sandbox_id=sandbox.pk)
+        rows = pods.filter(kind="Pod", name__in=names)
+        self.there = {*rows.values_list("namespace", "name")}
+        self.made: dict[Key, list[str]] = {}  # names, oldest first
+        self.count: dict[Key, int] = {}
+        self.said: set[tuple[Key, int]] = set()
+
+    def told(self, event: Event, maker: Key | None) -> list[Told]:
+        """Return what a Deployment and its ReplicaSet tell at an event."""
+        if event.type == "Edit" and event.subject.startswith("Deployment/"):
+            return [*self._shrunk(event)]
+        if maker is None or (own := self.sets.get(maker)) is None:
+            return []
         name = event.subject.rpartition("/")[2]
+        self.made.setdefault(maker, []).append(name)
         told = [Told(own.key, "SuccessfulCreate", f"Created pod: {name}", _SETS)]
-        if own.is_first and (owner, event.t_ms) not in said:
-            said.add((owner, event.t_ms))
-            before = count.get(owner, 0)
-            after = count[owner] = before + made[owner, event.t_ms]
-            text = f"Scaled up replica set {own.key.name} from {before} to {after}"
-            above = own.deployment or owner
-            told.insert(0, Told(above, "ScalingReplicaSet", text, _DEPLOYMENTS))
-        yield told
+        if own.is_first and (maker, event.t_ms) not in self.said:
+            self.said.add((maker, event.t_ms))
+            before = self.count.get(maker, 0)
+            self.count[maker] = before + self.at_once[maker, event.t_ms]
+            told.insert(0, self._step(maker, "up", before))
+        return told
+
+    def _step(self, maker: Key, way: str, before: int) -> Told:
+        own, after = self.sets[maker], self.count[maker]
+        said = f"Scaled {way} replica set {own.key.name} from {before} to {after}"
+        return Told(own.deployment or maker, "ScalingReplicaSet", said, _DEPLOYMENTS)
+
+    def _shrunk(self, event: Event) -> Iterator[Told]:
+        """Yield that a Deployment of one template was scaled in, and which pods went."""
+        data, of = event.data or {}, event.subject
+        after = ((data.get("after") or {}).get("spec") or {}).get("replicas", 1)
+        makers = [
+            maker
+            for maker, own in self.sets.items()
+            if str(own.deployment or maker) == of and self.count.get(maker)
+        ]
+        if data.get("after") is None or len(makers) != 1:
+            return
+        [maker] = makers
+        before = self.count[maker]
+        if (fewer := before - int(after)) <= 0:
+            return
+        self.count[maker] = int(after)
+        yield self._step(maker, "down", before)
+        gone = [
+            name
+            for name in self.made[maker]
+            if (maker.namespace, name) not in self.there
+        ]
+        for name in gone[:fewer]:
+            self.made[maker].remove(name)
+            said = f"Deleted pod: {name}"
+            yield Told(self.sets[maker].key, "SuccessfulDelete", said, _SETS)
 
 
 def _maker_of(event: Event, jobs: Jobs, came: Collection[str]) -> Key | None:

@@ -73,7 +73,7 @@ class _Draw:
         within = self.random.choice(("Never", "LowerPriority", "LowerPriority"))
         reclaim = self.random.choice(("Never", "Any", "LowerPriority"))
         return [
-            *(self._node(name) for name in ("n1", "n2")),
+            self._node("n1"),  # of two equal nodes a pod gets any
             {"apiVersion": _KUEUE, "kind": "ResourceFlavor", "metadata": {"name": "f"}},
             *(_priority_class(*one) for one in (("low", 1), ("high", 100))),
             self._queue("cq", self.random.choice((2, 3, 4)), cohort, within, reclaim),

@@ -101,6 +101,20 @@ def test_a_deployment_is_told_of_the_replica_set_that_it_scales(call, make):
     assert [one["reason"] for one in made] == ["SuccessfulCreate"] * 2
 
 
+def test_a_deployment_tells_that_it_is_scaled_in_and_which_pod_goes(call, make):
+    sandbox = web(call, make)
+    path = "/apis/apps/v1/namespaces/default/deployments/web"
+    before = names_of(call, sandbox)
+    call("patch", sandbox, path, {"spec": {"replicas": 1}})
+    actions.do_step(local_user(), sandbox.pk, ticks=3)
+    tick(sandbox, 3)
+    [name] = before - names_of(call, sandbox)
+    _, scaled = told(call, sandbox, "fieldSelector=reason=ScalingReplicaSet")
+    assert scaled["message"].endswith("from 2 to 1")
+    [one] = told(call, sandbox, "fieldSelector=reason=SuccessfulDelete")
+    assert one["message"] == f"Deleted pod: {name}"
+
+
 def test_a_pod_keeps_its_name_while_its_deployment_rolls(call, make):
     sandbox = web(call, make)
     before = names_of(call, sandbox)
