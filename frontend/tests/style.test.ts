@@ -2,8 +2,6 @@ import { readdirSync, readFileSync } from "node:fs";
 
 import { describe, expect, it } from "vitest";
 
-import { allImports, circle } from "./reach";
-
 const SRC = new URL("../src/", import.meta.url);
 const files = readdirSync(SRC, { recursive: true, encoding: "utf8" }).filter((name) => /\.(css|svelte|ts)$/.test(name));
 const texts = files.map((name) => [name, readFileSync(new URL(name, SRC), "utf8")] as const);
@@ -30,16 +28,5 @@ describe("a custom property of CSS", () => {
     const sheet = ["a.css", ":root { --line: red; --q1: blue; } p { color: var(--line-1); fill: var(--line); }"] as const;
     const part = ["b.svelte", "<i style:--swatch={c} style:fill=\"var(--q{n})\" style:color=\"var(--w{n})\" class=\"x--y\"></i>"] as const;
     expect(undefinedIn([sheet, part])).toEqual(["a.css: --line-1", "b.svelte: --w"]);
-  });
-});
-
-describe("the imports of the page", () => {
-  it("lead back to no file", () => {
-    expect(circle(allImports())).toEqual([]);
-  });
-
-  it("that lead back are named in their order", () => {
-    const imports = new Map([["a", ["a", "b"]], ["b", ["c"]], ["c", ["b"]]]);
-    expect(circle(imports)).toEqual(["b", "c", "b"]);
   });
 });
