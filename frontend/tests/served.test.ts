@@ -12,7 +12,7 @@ describe("a switch of the policy", () => {
 
   it("has the choices of the schema, its default first, and the default where the policy is silent", () => {
     const binding = { enum: ["compare-and-set", "kubernetes"], default: "kubernetes" };
-    served.take({ $ref: "#/$defs/Policy", $defs: { Policy: of({ spec: { $ref: "#/$defs/Spec" } }), Spec: of({ simulation: of({ binding }) }) } });
+    served.setSchema({ $ref: "#/$defs/Policy", $defs: { Policy: of({ spec: { $ref: "#/$defs/Spec" } }), Spec: of({ simulation: of({ binding }) }) } });
     expect(served.inputOf(one)).toMatchObject({ kind: "choice", choices: ["kubernetes", "compare-and-set"] });
     expect(served.valueOf(one, { spec: {} })).toBe("kubernetes");
     expect(served.valueOf(one, { spec: { simulation: { binding: "compare-and-set" } } })).toBe("compare-and-set");

@@ -17,7 +17,7 @@ let registry: Promise<readonly Entry[]> | null = null;
 export function fetchRegistry(): Promise<readonly Entry[]> {
   registry ??= ask("Registry", "GET", "/registry").then(
     (answer) => {
-      served.take(answer.policy);
+      served.setSchema(answer.policy);
       return answer.entries;
     },
     (error: unknown) => {

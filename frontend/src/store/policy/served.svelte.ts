@@ -9,8 +9,8 @@ const UNKNOWN: ArgumentInput = { kind: "text", choices: [], help: "", first: "",
 class Served {
   #policy = $state.raw<ArgumentInput>(UNKNOWN);
 
-  /** Take the JSON schema of the policy document. */
-  take(schema: Readonly<Record<string, unknown>>): void {
+  /** Set the JSON schema of the policy document. */
+  setSchema(schema: Readonly<Record<string, unknown>>): void {
     this.#policy = fieldOf(schema, schema["$defs"] as Readonly<Record<string, unknown>>);
   }
 
