@@ -1,0 +1,1 @@
+export{t as default}from"./Curves-D8qe9qM3.js";

@@ -1,1 +1,0 @@
-export{t as default}from"./FieldForm-BK1uu9tl.js";
