@@ -482,6 +482,18 @@ class KeptWhatIfSerializer(serializers.Serializer[Any]):
     )
 
 
+class WhatIfDiscardSerializer(serializers.Serializer[Any]):
+    """What takes the place of a what-if that is put away."""
+
+    replacedBy = serializers.IntegerField(  # noqa: N815 - as it travels
+        required=False,
+        default=None,
+        allow_null=True,
+        min_value=1,
+        max_value=ranges.REVISION.most,
+    )
+
+
 class WhatIfFilesSerializer(serializers.Serializer[Any]):
     """The files that the changes are to be made in."""
 

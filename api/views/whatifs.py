@@ -16,6 +16,7 @@ from api.serializers.actions import (
     KeptWhatIfSerializer,
     SeenSerializer,
     WhatIfBeginSerializer,
+    WhatIfDiscardSerializer,
     WhatIfFilesSerializer,
 )
 from api.uploads import texts
@@ -124,12 +125,15 @@ class DiscardWhatIf(View):
     """A what-if that is put away."""
 
     @extend_schema(
-        operation_id="what_ifs_discard", request=None, responses=OpenApiTypes.OBJECT
+        operation_id="what_ifs_discard",
+        request=WhatIfDiscardSerializer,
+        responses=OpenApiTypes.OBJECT,
     )
     @once
     def post(self, request: Request, sandbox_id: str, what_if_id: int) -> Response:
-        """Discard the what-if; the run stays as it is."""
-        do_discard(self.user(), sandbox_id, what_if_id)
+        """Discard the what-if, for another that takes its place or for none; the run stays as it is."""
+        by = self.read(WhatIfDiscardSerializer)["replacedBy"]
+        do_discard(self.user(), sandbox_id, what_if_id, replaced_by=by)
         row = whatifs.find(self.sandbox(sandbox_id), what_if_id)
         return Response(msgspec.to_builtins(whatifs.state_of(row)))
 

@@ -13,14 +13,14 @@ let asked: { method: string; path: string; body: Record<string, unknown> }[] = [
 let number = 0;
 let stored: readonly Part[] = [{ policy: {} }]; // the changes of what is open already
 
-const state = (id: number, how = "open"): Record<string, unknown> => ({ id, state: how, at: 12, revision: 1, changes: stored, horizonMs: 60_000, seeds: [], said: null, verdict: null });
+const state = (id: number, how = "open"): Record<string, unknown> => ({ id, state: how, at: 12, revision: 1, changes: stored, horizonMs: 60_000, seeds: [], said: null, verdict: null, replacedBy: null });
 
 // What a server answers: a what-if that is open at the tick asked for, 40 for now.
 function answer(path: string, body: Record<string, unknown>): unknown {
   if (path.endsWith("/what-ifs") && Object.keys(body).length === 0) return { items: [state(1), state(2, "kept"), state(3)] };
   if (/what-ifs\/\d+$/.test(path)) return state(Number(path.split("/").at(-1)));
   if (!path.endsWith("/what-ifs")) return {};
-  return { id: ++number, state: "open", at: body["at"] ?? 40, revision: 1, changes: (body["changes"] as Part[]).flatMap((one) => ("yaml" in one ? [{ apply: queue("q") }, { apply: queue("r") }] : [one])), horizonMs: body["horizonMs"], seeds: [], said: null, verdict: null };
+  return { id: ++number, state: "open", at: body["at"] ?? 40, revision: 1, changes: (body["changes"] as Part[]).flatMap((one) => ("yaml" in one ? [{ apply: queue("q") }, { apply: queue("r") }] : [one])), horizonMs: body["horizonMs"], seeds: [], said: null, verdict: null, replacedBy: null };
 }
 
 vi.stubGlobal("location", new URL("http://quotalab/s/a/board"));

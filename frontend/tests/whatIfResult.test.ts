@@ -27,6 +27,6 @@ it("leaves no name to a shell that is more than a word", () => {
 });
 
 it("says in Markdown that nothing differs when nothing does", () => {
-  const found = { id: 1, state: "open", at: 4, revision: 1, changes: [], horizonMs: 60_000, seeds: [], said: null, verdict: null } satisfies WhatIfState;
+  const found = { id: 1, state: "open", at: 4, revision: 1, changes: [], horizonMs: 60_000, seeds: [], said: null, verdict: null, replacedBy: null } satisfies WhatIfState;
   expect(markdownOf(["q held"], found)).toMatch(/^### .*4\n\n- q held\n\n.*\n$/);
 });

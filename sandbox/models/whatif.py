@@ -34,6 +34,7 @@ class KeptWhatIf(models.Model):
     operation = JsonText(default=dict)  # sandbox.world.operations, once it has run
     verdict = JsonText(null=True)  # scheduler.analysis.pairs.PairVerdict
     error = JsonText(default=dict)  # sandbox.answers.work; empty unless it failed
+    replaced_by = models.BigIntegerField(null=True)  # the one that took its place
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

@@ -39,6 +39,7 @@ class WhatIfState(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """A what-if as it is looked at: where it begins, its changes, how far it is.
 
     `state`: "running", "open", "kept", "discarded", or "failed" with the reason in `said`.
+    `replaced_by` is the last that took the place of a discarded one.
     """
 
     id: int
@@ -50,6 +51,7 @@ class WhatIfState(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     seeds: list[int]  # none: the sandbox's own
     said: Sentence | None
     verdict: PairVerdict | None  # while it runs, up to its `toMs`, once that is known
+    replaced_by: int | None = None
 
 
 class WhatIfs(msgspec.Struct, frozen=True, kw_only=True):
@@ -154,4 +156,16 @@ def state_of(row: KeptWhatIf, *, whole: bool = True) -> WhatIfState:
         seeds=row.seeds,
         said=msgspec.convert(said, Sentence) if said else None,
         verdict=None if verdict is None else msgspec.convert(verdict, PairVerdict),
+        replaced_by=_successor(row),
     )
+
+
+def _successor(row: KeptWhatIf) -> int | None:
+    """Return the last of those that took its place, one after the other, and are there."""
+    found: int | None = None
+    after = row.replaced_by
+    while after is not None:
+        rows = KeptWhatIf.objects.filter(sandbox=row.sandbox_id, pk=after)
+        known = rows.values_list("pk", "replaced_by").first()
+        found, after = known or (found, None)
+    return found

@@ -7,8 +7,8 @@ from django.db import transaction
 
 from sandbox.actions.sessions import edit_session, refuse_stale
 from sandbox.actions.undo import rewind
-from sandbox.base.errors import ConflictError
-from sandbox.base.refusals import Refused
+from sandbox.base.errors import ConflictError, NotFoundError
+from sandbox.base.refusals import Absent, Refused
 from sandbox.models import KeptWhatIf, Revision, Sandbox
 from sandbox.page.diffs import RevisionDiff
 from sandbox.page.rows.transport import KEY
@@ -66,8 +66,22 @@ def _goes_back(sandbox: Sandbox, row: KeptWhatIf) -> bool:
     return past.filter(number__gt=row.revision, kind=Revision.TICK).exists()
 
 
-def do_discard(user: User, sandbox_id: str, number: int) -> None:
-    """Discard a what-if that is open or still runs; the run stays as it is."""
+def do_discard(
+    user: User, sandbox_id: str, number: int, *, replaced_by: int | None = None
+) -> None:
+    """Discard a what-if that is open or still runs; the run stays as it is.
+
+    `replaced_by` is a later one of the sandbox that takes its place: who asks for this one
+    is told of that. Raises NotFoundError where there is none.
+    """
     with edit_session(user, sandbox_id, of_world=False) as session:
         row = find(session.sandbox, number, KeptWhatIf.OPEN, KeptWhatIf.RUNNING)
-        KeptWhatIf.objects.filter(pk=row.pk).update(state=KeptWhatIf.DISCARDED)
+        if replaced_by is not None and replaced_by <= row.pk:
+            raise NotFoundError(
+                Absent.WHAT_IF.said(number=replaced_by, sandbox=session.sandbox.pk)
+            )
+        if replaced_by is not None:
+            find(session.sandbox, replaced_by)
+        KeptWhatIf.objects.filter(pk=row.pk).update(
+            state=KeptWhatIf.DISCARDED, replaced_by=replaced_by
+        )

@@ -447,3 +447,22 @@ def test_a_sandbox_is_made_to_decide_as_a_release(client, person):
     refused = client.post("/api/v1/sandboxes", wrong, format="json")
     assert refused.status_code == 422
     assert "unknown release of YuniKorn 2.0" in refused.content.decode()
+
+
+def test_one_that_was_replaced_names_the_last_that_took_its_place(call, queue):
+    first, second, third = (
+        asked(call, queue, quota(n)).json()["id"] for n in (5, 6, 7)
+    )
+    for old, new in ((first, second), (second, third)):
+        place = f"/what-ifs/{old}/discard"
+        assert call("post", queue, place, {"replacedBy": new}).status_code == 200
+    found = call("get", queue, f"/what-ifs/{first}").json()
+    assert (found["state"], found["replacedBy"]) == ("discarded", third)
+
+
+@pytest.mark.parametrize("by", [0, 999_999])
+def test_nothing_is_put_away_for_one_that_is_not_there(call, queue, by):
+    first = asked(call, queue, quota(5)).json()["id"]
+    body = {"replacedBy": by or first}
+    assert call("post", queue, f"/what-ifs/{first}/discard", body).status_code == 404
+    assert call("get", queue, f"/what-ifs/{first}").json()["state"] == "open"

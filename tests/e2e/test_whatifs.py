@@ -177,6 +177,57 @@ def test_what_is_carried_and_put_back_leaves_no_what_if(board: Board) -> None:
     board.agrees()
 
 
+def asked_of_the_demo(board: Board) -> None:
+    """Open a what-if of the demo in its place."""
+    world = {"scenario": "friday-rush"}
+    made = prepared(board.page.request, board.url, world, 190)
+    body = {"spec": {"preemption": {"withinClusterQueue": "Never"}}}
+    change = {"patch": {"kind": "ClusterQueue", "name": "research", "body": body}}
+    api = f"{board.url}/api/v1/sandboxes/{made}"
+    found = board.page.request.post(
+        f"{api}/what-ifs?wait=60", data={"at": 190, "changes": [change]}
+    ).json()
+    board.page.goto(f"{board.url}/s/{made}/what-if?what-if={found['id']}")
+
+
+def test_seeds_run_beside_what_stands_are_seen_by_all_and_can_be_stopped(
+    board: Board,
+) -> None:
+    page = board.page
+    asked_of_the_demo(board)
+    before = page.url
+    sure = page.get_by_role("group", name="How sure?")
+    sure.get_by_role("button", name="30 seeds").click()
+    expect(sure.get_by_role("status")).to_contain_text("of 30 seeds")
+    expect(page).not_to_have_url(before)
+    keep = page.get_by_test_id("verdict").get_by_role("button", name="Keep")
+    expect(keep).to_be_enabled()
+    other = page.context.new_page()
+    other.goto(page.url)
+    status = other.get_by_role("group", name="How sure?").get_by_role("status")
+    expect(status).to_contain_text("of 30 seeds")
+    other.close()
+    sure.get_by_role("button", name="Stop").click()
+    expect(sure.get_by_role("status")).not_to_contain_text("of 30 seeds")
+    expect(page).to_have_url(before)
+
+
+def test_an_address_of_what_was_replaced_leads_to_what_took_its_place(
+    board: Board,
+) -> None:
+    page = board.page
+    asked_of_the_demo(board)
+    before = page.url
+    sure = page.get_by_role("group", name="How sure?")
+    with page.expect_response(re.compile("/discard")):
+        sure.get_by_role("button", name="3 seeds").click()
+        expect(sure.get_by_role("status")).to_contain_text("seed")
+    after = page.url
+    page.goto(before)
+    expect(page.get_by_text("was replaced").first).to_be_visible()
+    expect(page).to_have_url(after)
+
+
 def test_the_result_is_a_patch_of_the_file_that_it_came_from(
     board: Board, tmp_path: Path
 ) -> None:

@@ -73,13 +73,14 @@ export async function ask<N extends keyof Answers>(
   return checked(check, value, `${method} ${path}`);
 }
 
-/** Ask and return the answer, checked; `soFar` gets each that is known before it. Throws as `ask` does. */
-export async function askSoFar<N extends keyof Answers>(answer: N, path: string, body: unknown, soFar: (found: Answers[N]) => void, signal: AbortSignal): Promise<Answers[N]> {
+/** Ask and return the answer, checked; `soFar` gets each that is known before it. No body: it is asked for already. Throws as `ask` does. */
+export async function askSoFar<N extends keyof Answers>(answer: N, path: string, body: Json | null, soFar: (found: Answers[N]) => void, signal: AbortSignal): Promise<Answers[N]> {
   const check = await CHECKS[answer]();
+  const method = body === null ? "GET" : "POST";
   const told = (found: unknown): void => {
-    soFar(checked(check, found, `POST ${path}`));
+    soFar(checked(check, found, `${method} ${path}`));
   };
-  return checked(check, await request("POST", path, { body, query: { wait: 0 }, soFar: told, signal }), `POST ${path}`);
+  return checked(check, await request(method, path, { ...(body === null ? {} : { body }), query: { wait: 0 }, soFar: told, signal }), `${method} ${path}`);
 }
 
 /** Ask and return the answer as text (YAML, CSV). Throws Refusal. */

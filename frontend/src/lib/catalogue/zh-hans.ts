@@ -1089,6 +1089,8 @@ export const ZH_HANS: Words = {
   "pair.open": "打开",
   "pair.sums": "{earlier} 个更早，{later} 个更晚，{never} 个从未开始，抢占 {preemptions}",
   "pair.changes": "{n} 项更改",
+  "pair.through": "{of} 个种子中已完成 {n} 个",
+  "pair.replaced": "假设 {n} 已被替换：这是取代它的假设 {by}",
   "pair.running": "正在运行两侧",
   "pair.next": "未来",
   "pair.to": "到时刻 {tick}",

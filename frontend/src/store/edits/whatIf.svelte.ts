@@ -1,6 +1,8 @@
 // The open what-if: changes from a tick on, run beside the run without them, until it is kept or put away.
 
 import { address, ask as inAddress } from "@/lib/address.svelte";
+import { announce, toast } from "@/lib/say.svelte";
+import { t } from "@/lib/words.svelte";
 import { ask, askSoFar, Refusal, request, type Cause, type Json } from "@/net/rest";
 import type { PairLine, WhatIfState, WorkloadVerdict } from "@/protocol/types";
 import { addedTo, changed, movesOf, type Change, type Part } from "@/store/edits/changes";
@@ -43,6 +45,13 @@ export interface Stale {
   readonly theirs: () => unknown; // leave it
 }
 
+/** More seeds that run: how many are through. */
+export interface Sure {
+  readonly of: number;
+  readonly done: number;
+  readonly found: WhatIfState | null; // as far as it is known
+}
+
 class WhatIf {
   changes = $state.raw<readonly Change[]>([]);
   draft = $state.raw<Draft | null>(null);
@@ -67,6 +76,8 @@ class WhatIf {
   /** The instant that somebody looks at beyond the tick shown; null: none is asked for. */
   lookMs = $state<number | null>(null);
   running = $state(false);
+  /** It runs with more seeds, or goes on where it was opened while it ran; what stands may be changed, kept or put away meanwhile. */
+  sure = $state.raw<Sure | null>(null);
   branch = $state.raw<Branch | null>(null);
   readonly open = $derived(this.changes.length > 0);
   /** There is something to draw: what is open, or a draft. */
@@ -76,8 +87,8 @@ class WhatIf {
   /** What was changed, a sentence each: one edit may say several. */
   readonly said: readonly string[] = $derived(this.changes.flatMap((one) => one.said));
   readonly parts: readonly Part[] = $derived(this.changes.flatMap((one) => one.parts));
-  /** What is drawn: the answer with the draft where there is one. */
-  readonly shown: WhatIfState | null = $derived(this.draft?.found ?? this.found ?? (this.open || this.draft !== null ? null : (this.branch?.found ?? null)));
+  /** What is drawn: the answer with the draft where there is one; of more seeds once a second one is through. */
+  readonly shown: WhatIfState | null = $derived(this.draft?.found ?? ((this.sure?.done ?? 0) > 1 || this.found === null ? this.sure?.found : null) ?? this.found ?? (this.open || this.draft !== null ? null : (this.branch?.found ?? null)));
 
   /** Who comes out otherwise, by key; a pod of a gang or an application has the row of that. */
   readonly rows: ReadonlyMap<string, WorkloadVerdict> = $derived(new Map(this.shown?.verdict?.seeds[0]?.verdict.workloads.flatMap((row) => [row.subject, ...row.members].map((key) => [key, row] as const))));
@@ -262,6 +273,7 @@ export function letGo(): void {
 async function run(changes: readonly Change[], seeds = 1): Promise<boolean> {
   const { id } = live;
   if (id === null) return false;
+  leaveSeeds();
   const before = { changes: whatIf.changes, found: whatIf.found, seeds: whatIf.seeds };
   const soFar = (found: WhatIfState): void => {
     if (live.id === id) whatIf.found = found;
@@ -283,14 +295,18 @@ async function run(changes: readonly Change[], seeds = 1): Promise<boolean> {
     return false;
   }
   playsOn = false;
-  [whatIf.changes, whatIf.found, whatIf.at, whatIf.seen] = [takenApart(changes, found.changes as unknown as readonly Part[]), found, found.at, seenBy(found)];
-  inAddress({ "what-if": String(found.id) });
-  if (before.found !== null) { // this one has taken its place
-    const gone = before.found.id;
-    whatIf.listed = whatIf.listed.filter((one) => one.id !== gone);
-    void putAway(gone);
-  }
+  whatIf.changes = takenApart(changes, found.changes as unknown as readonly Part[]);
+  takesPlace(found, before.found);
   return true;
+}
+
+// What was found stands from now on, in the place of what stood before.
+function takesPlace(found: WhatIfState, before: WhatIfState | null): void {
+  [whatIf.found, whatIf.at, whatIf.seen] = [found, found.at, seenBy(found)];
+  inAddress({ "what-if": String(found.id) });
+  if (before === null || before.id === found.id) return;
+  whatIf.listed = whatIf.listed.filter((one) => one.id !== before.id);
+  void putAway(before.id, found.id);
 }
 
 // Who goes back in time leaves what came after to a branch, and sees it until now.
@@ -325,7 +341,7 @@ function takenApart(changes: readonly Change[], made: readonly Part[]): readonly
   return last === undefined ? changes : [...before, { ...last, parts: made.slice(first) }];
 }
 
-const putAway = (number: number): Promise<unknown> => request("POST", `${base()}/what-ifs/${number}/discard`).catch(() => null);
+const putAway = (number: number, replacedBy?: number): Promise<unknown> => request("POST", `${base()}/what-ifs/${number}/discard`, { body: replacedBy === undefined ? {} : { replacedBy } }).catch(() => null);
 
 /** Run both sides up to another horizon. */
 export function lookAhead(horizonMs: number): Promise<boolean> {
@@ -338,8 +354,56 @@ export function lookAhead(horizonMs: number): Promise<boolean> {
   });
 }
 
-/** Run both sides with so many seeds: how sure is what comes out? */
-export const trySeeds = (count: number): Promise<boolean> => inTurn(() => run(whatIf.changes, count));
+/** Run both sides with so many seeds: how sure is what comes out? Whoever changes what stands meanwhile stops it. */
+export async function trySeeds(count: number): Promise<void> {
+  await line.catch(() => null);
+  leaveSeeds();
+  const { found, changes, seeds } = whatIf;
+  if (found === null) return;
+  const hear = (so: WhatIfState): void => {
+    heard(one, so);
+  };
+  const one = asking(bodyOf(changes, count), seenOf(changes), hear);
+  await runsBeside(one, { of: count, done: 0, found: null }, () => (whatIf.seeds = seeds));
+}
+
+// The seeds that run; what they come to takes the place of what stands, unless that is another by then.
+let beside: Asking | null = null;
+
+function heard(one: Asking, found: WhatIfState): void {
+  if (beside !== one || whatIf.sure === null) return;
+  if (whatIf.sure.found === null) inAddress({ "what-if": String(found.id) }); // who reloads sees it run
+  whatIf.sure = { ...whatIf.sure, found, done: found.verdict === null || found.verdict.toMs < found.verdict.fromMs + found.horizonMs ? 0 : found.verdict.seeds.length };
+}
+
+async function runsBeside(one: Asking, sure: Sure, failed: () => void): Promise<void> {
+  [beside, whatIf.sure, whatIf.seeds] = [one, sure, sure.of];
+  const found = await one.answer.catch((error: unknown) => {
+    if (beside === one) reportRefusal(error);
+    return null;
+  });
+  if (beside !== one) return;
+  [beside, whatIf.sure] = [null, null];
+  if (found === null) failed();
+  else takesPlace(found, whatIf.found);
+}
+
+function leaveSeeds(): void {
+  beside?.stop();
+  [beside, whatIf.sure] = [null, null];
+}
+
+/** Stop the seeds that run; what stood before them stands. */
+export function stopSeeds(): void {
+  const { found, sure } = whatIf;
+  leaveSeeds();
+  whatIf.seeds = Math.max(1, found?.seeds.length ?? 1);
+  if (found !== null) inAddress({ "what-if": String(found.id) });
+  else if (sure?.found) {
+    void putAway(sure.found.id);
+    close();
+  }
+}
 
 /** Take back the last change; without a what-if, the last edit of the run. */
 export function undoLast(): Promise<unknown> {
@@ -385,21 +449,57 @@ export async function reopen(found: WhatIfState, changes: readonly Change[], see
 export async function open(number: number): Promise<void> {
   const { id } = live;
   if (id === null) return;
-  const reading = attempt(() => ask("WhatIfState", "GET", `/sandboxes/${id}/what-ifs/${number}`));
-  const [found, { describe }] = await Promise.all([reading, import("@/store/edits/describe")]);
-  if (live.id !== id) return;
-  if (found?.state !== "open") {
+  const going = read(number);
+  const [found, { describe }] = await Promise.all([attempt(() => going.known), import("@/store/edits/describe")]);
+  if (live.id !== id) {
+    going.stop();
+    return;
+  }
+  if (typeof found?.replacedBy === "number") {
+    announceReplaced(number, found.replacedBy);
+    return open(found.replacedBy);
+  }
+  if (found?.state !== "open" && found?.state !== "running") {
     inAddress({ "what-if": null });
     return;
   }
   const parts = found.changes as unknown as readonly Part[];
   whatIf.seeds = Math.max(1, found.seeds.length);
-  [whatIf.changes, whatIf.found, whatIf.horizonMs, whatIf.at] = [parts.map((part) => ({ said: [describe(part)], parts: [part] })), found, found.horizonMs, found.at];
+  const runs = found.state === "running";
+  [whatIf.changes, whatIf.found, whatIf.horizonMs, whatIf.at] = [parts.map((part) => ({ said: [describe(part)], parts: [part] })), runs ? null : found, found.horizonMs, found.at];
   whatIf.seen = seenBy(found);
   if (whatIf.beside?.id === found.id) whatIf.beside = null;
   const past = found.at < (live.latest.sandbox?.tick ?? 0);
   inAddress({ "what-if": String(found.id), tick: past ? String(found.at) : null });
+  if (runs) {
+    going.hear = (so) => { heard(going, so); };
+    void runsBeside(going, { of: whatIf.seeds, done: 0, found }, close);
+  }
   await listOpen();
+}
+
+// One that somebody asked for, as far as it is; leaving it ends only the looking.
+interface Going extends Asking {
+  readonly known: Promise<WhatIfState>; // what is known first
+}
+
+function read(number: number): Going {
+  const end = new AbortController();
+  let first: (found: WhatIfState) => void = () => undefined;
+  const soFar = new Promise<WhatIfState>((resolve) => (first = resolve));
+  const told = (found: WhatIfState): void => {
+    first(found);
+    one.hear(found);
+  };
+  const answer = askSoFar("WhatIfState", `${base()}/what-ifs/${number}`, null, told, end.signal);
+  const one: Going = { key: "", hear: () => undefined, answer, known: Promise.race([soFar, answer]), stop: () => { end.abort(); } };
+  return one;
+}
+
+function announceReplaced(number: number, by: number): void {
+  const text = t("pair.replaced", { n: number, by });
+  announce(text);
+  toast({ tone: "note", text });
 }
 
 /** Go back to the run; the what-if stays in the list, as it is. */
@@ -410,13 +510,15 @@ export function close(): void {
 
 function clear(): void {
   abandon();
+  leaveSeeds();
   [whatIf.changes, whatIf.found, whatIf.at, whatIf.beside, whatIf.lookMs] = [[], null, null, null, null];
 }
 
 /** Open the what-if that the address names; close it where the address names none. */
 export function followAddress(): void {
   const asked = address.query.get("what-if");
-  if (asked === (whatIf.found === null ? null : String(whatIf.found.id)) || whatIf.running) return;
+  if ([whatIf.found, whatIf.sure?.found].some((one) => one !== null && one !== undefined && asked === String(one.id)) || whatIf.running) return;
+  if (asked === null && whatIf.found === null && whatIf.sure === null) return;
   if (asked === null) clear();
   else if (live.loaded) void open(Number(asked));
 }
