@@ -1,1 +1,0 @@
-export{t as default}from"./Curves-D8qe9qM3.js";

@@ -1,1 +1,0 @@
-export{t as describe,n as leavesOf}from"./describe-Cp90y8i2.js";
