@@ -26,7 +26,13 @@ from scheduler.engine.yunikorn.explain import (
     sorting,
     verdict,
 )
-from scheduler.engine.yunikorn.objects.model import Ask, Queue, SchedulingNode
+from scheduler.engine.yunikorn.objects.model import (
+    Application,
+    Ask,
+    Queue,
+    SchedulingNode,
+    State,
+)
 from scheduler.engine.yunikorn.objects.partition import Partition
 from scheduler.engine.yunikorn.scheduling.node_fit import may_run
 from scheduler.model import registry
@@ -173,7 +179,8 @@ def _level(row: Row) -> SortedLevel:
 
 def _checks(partition: Partition, ask: Ask, found: Row) -> Iterator[Check]:
     app, now = ask.app, partition.now_ms
-    yield _check("application", may_run(partition, app), f"it is {app.state}")
+    runs = may_run(partition, app)
+    yield _check("application", runs, f"it is {app.state}{'' if runs else _full(app)}")
     headroom = app.queue.headroom()
     yield _quota("queueQuota", ask.needs, headroom, "headroom")
     limit = partition.limits.headroom(app) if partition.limits.active else None
@@ -184,6 +191,18 @@ def _checks(partition: Partition, ask: Ask, found: Row) -> Iterator[Check]:
     detail = f"not before {ready / 1000:g} s, now it is {now / 1000:g} s"
     yield Check(name="delay", holds=now >= ready, detail=detail, not_before_ms=ready)
     yield _check("first", not found["triggered"], "it has preempted nothing yet")
+
+
+def _full(app: Application) -> str:
+    """Return which maxapplications keeps an application from running; "" for another reason."""
+    if app.state is not State.ACCEPTED:
+        return ""
+    queue = app.queue.full_for(app)
+    if queue is None:
+        return (
+            ", and its user or group has as many as maxapplications of a limit lets run"
+        )
+    return f", and {queue.path} has as many as its maxapplications ({queue.max_applications}) lets run"
 
 
 def _check(name: CheckName, holds: bool, detail: str) -> Check:

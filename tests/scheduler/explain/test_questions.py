@@ -73,8 +73,8 @@ def application(name: str, cpu: int, queue: str = "root.a", **given: Any) -> Man
     return made
 
 
-def yunikorn(most: str = "4") -> list[Manifest]:
-    tree = queue_tree({"name": "a", "resources": {"max": {"vcore": most}}})
+def yunikorn(most: str = "4", **more: Any) -> list[Manifest]:
+    tree = queue_tree({"name": "a", "resources": {"max": {"vcore": most}}, **more})
     spec = {"stack": "yunikorn", "yunikorn": {"queues": tree}}
     return [{"apiVersion": "quotalab.dev/v1", "kind": "Policy", "spec": spec}]
 
@@ -90,6 +90,20 @@ def gang(name: str, members: int) -> Manifest:
         f"{prefix}schedulingPolicyParameters": "gangSchedulingStyle=Hard",
     }
     return made
+
+
+def web(name: str, arrival: str = "0s", **spec: Any) -> Manifest:
+    """A pod with the label app=web."""
+    made = pod(name, cpu=1, labels={"app": "web"}, arrival=arrival, runtime="1h")
+    made["spec"] |= spec
+    return made
+
+
+WEB = {"labelSelector": {"matchLabels": {"app": "web"}}}
+SPREAD = [
+    {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule", **WEB}
+]
+APART = [{"topologyKey": "host", **WEB}]
 
 
 def full() -> list[Manifest]:
@@ -364,6 +378,84 @@ QUESTIONS: dict[str, Question] = {
         ],
         "explain --at 1m --about p",
         ("untolerated taint",),
+    ),
+    "kueue#2833": Question(
+        "Who is before my job in the line, and who holds what it needs?",
+        lambda: [
+            *full(),
+            job("first", queue="main", cpu=4, arrival="1s", runtime="5m"),
+            job("mine", queue="main", cpu=4, arrival="5s"),
+        ],
+        "explain --at 1m --about mine",
+        (
+            "It is 2nd of 2 in its ClusterQueue, behind job-first-",
+            "By itself it starts",
+        ),
+    ),
+    "kubernetes#114788": Question(
+        "The pods are to spread over zones; why does the second one wait?",
+        lambda: [
+            node("a", cpu=8, zone="a"),
+            node("b", cpu="500m", zone="b"),
+            web("w0", topologySpreadConstraints=SPREAD),
+            web("w1", "5s", topologySpreadConstraints=SPREAD),
+        ],
+        "explain --at 1m --about w1",
+        ("topology spread constraints", "1 node: Insufficient cpu"),
+    ),
+    "kubernetes#100400": Question(
+        "Which rule between pods keeps this one away?",
+        lambda: [
+            node("a", cpu=8, host="a"),
+            *(
+                web(
+                    name,
+                    when,
+                    affinity={
+                        "podAntiAffinity": {
+                            "requiredDuringSchedulingIgnoredDuringExecution": APART
+                        }
+                    },
+                )
+                for name, when in (("w0", "0s"), ("w1", "5s"))
+            ),
+        ],
+        "explain --at 1m --about w1",
+        ("anti-affinity rules", "when w0 has left"),
+    ),
+    "kubernetes#107888": Question(
+        "The node has CPU left; why does it take no more pods?",
+        lambda: [
+            node("a", cpu=8)
+            | {"status": {"allocatable": {"cpu": "8", "memory": "64Gi", "pods": "1"}}},
+            pod("held", cpu=1, runtime="1h"),
+            pod("p", cpu=1, arrival="5s"),
+        ],
+        "explain --at 1m --about p",
+        ("Too many pods", "when held has left"),
+    ),
+    "kubernetes#123746": Question(
+        "Why does no node match the labels that my pod asks for?",
+        lambda: [
+            node("a", cpu=8, pool="batch"),
+            web("p", nodeSelector={"pool": "web"}),
+        ],
+        "explain --at 1m --about p",
+        ("1 node: node(s) didn't match Pod's node affinity/selector",),
+    ),
+    "yunikorn-core#435": Question(
+        "My application is Accepted, and the queue has room; what holds it?",
+        lambda: [
+            *yunikorn(maxapplications=1),
+            node("n", cpu=8),
+            application("held", 1, runtime="1h"),
+            application("mine", 1, arrival="5s"),
+        ],
+        "explain --at 1m --about mine",
+        (
+            "root.a has as many as its maxapplications (1) lets run",
+            "when held has left",
+        ),
     ),
 }
 

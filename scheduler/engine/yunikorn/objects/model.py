@@ -400,7 +400,11 @@ class Queue(QueueUsage):
             insort(self.order, new)
 
     def can_run(self, app: Application) -> bool:
-        """Return whether an accepted application may run: no queue above it is at maxapplications.
+        """Return whether an accepted application may run: no queue above it is at maxapplications."""
+        return self.full_for(app) is None
+
+    def full_for(self, app: Application) -> Queue | None:
+        """Return the queue at maxapplications that keeps an accepted application from running.
 
         Source: docs/semantics/yunikorn.md#applications-that-count
         """
@@ -409,8 +413,8 @@ class Queue(QueueUsage):
             if not limit or app.id in queue.allocating:
                 continue
             if len(queue.running) + len(queue.allocating) >= limit:
-                return False
-        return True
+                return queue
+        return None
 
 
 class SchedulingNode(NodeCapacity):
