@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { boardScene, type StageBoard, type StageQueue } from "@/views/lessons/stage/boardScene";
 
 const node = (name: string, pod: string): StageBoard["nodes"][number] => ({ key: `Node//${name}`, name, used: { cpu: "1" }, allocatable: { cpu: "4" }, pods: [{ key: `Pod/d/${pod}`, name: pod }] });
-const queue = (name: string): StageQueue => ({ key: `ClusterQueue//${name}`, name, colour: "red", resource: "", used: 0, quota: null, waiting: [], running: [] });
+const queue = (name: string): StageQueue => ({ key: `ClusterQueue//${name}`, name, colour: "red", resource: "", used: 0, quota: null, runs: "Admitted", waiting: [], running: [] });
 const nodes = [node("a", "first"), node("b", "second")];
 
 it.each([1, 3])("lights the node of a pod, beside %i queues", (count) => {
@@ -24,6 +24,14 @@ it.each([1, 4, 5, 8])("writes who is on each of %i nodes within its box", (count
     for (const part of texts) expect(part.y).toBeLessThan(own?.kind === "box" ? own.h : 0);
     expect(group.y + (own?.kind === "box" ? own.h : 0)).toBeLessThanOrEqual(396);
   }
+});
+
+it("draws bars of one resource on one scale, what is borrowed in its colour", () => {
+  const queues = [[12, 6], [6, 6]].map(([used = 0, quota = 0], n) => ({ ...queue(`q${n}`), resource: "cpu", used, quota }));
+  const long = (id: string): number[] => boardScene({ queues, nodes: [] }, 396, new Set()).filter((group) => group.id.startsWith("queue ")).flatMap((group) => group.parts.flatMap((part) => (part.kind === "box" && part.id === id ? [Math.round(part.w)] : [])));
+  const [first = 0, second] = long("own");
+  expect(second).toBe(first);
+  expect(long("borrowed")).toEqual([first, 0]);
 });
 
 const cards = (count: number): StageQueue["waiting"] => Array.from({ length: count }, (_, n) => ({ key: `Workload/d/w${n}`, name: `workload-${n}`, request: "4 CPU", state: "pending" }));

@@ -130,7 +130,11 @@ def test_a_phone_with_the_notes_sees_votes_and_is_nobody_of_the_class(
     page.get_by_role("searchbox", name="Find").fill("classical-reclaim")
     page.get_by_role("button", name="Reclaiming what was lent").click()
     page.get_by_role("button", name="Hold this lesson").click()
-    link = page.get_by_role("img", name="Your notes").get_attribute("data-text")
+    with page.expect_popup() as opened:
+        page.get_by_role("dialog").get_by_role("link", name="Your notes").click()
+    opened.value.get_by_text("On your own phone").click()
+    shown = opened.value.get_by_role("img", name="Your notes")
+    link = shown.get_attribute("data-text")
 
     phone = browser.new_context(viewport={"width": 390, "height": 800}).new_page()
     phone.goto(str(link))

@@ -53,14 +53,43 @@ def test_a_clicker_leads_through_a_lesson_and_back_without_a_fork(
     expect(page.locator("[data-part=answer]")).to_have_count(0)
     expect(page.locator(".corner")).to_contain_text("00:01:49")
     assert page.url.split("?")[0] == place
-    page.keyboard.press("b")
+    page.keyboard.press(".")
     expect(page.get_by_test_id("stage-blank")).to_be_visible()
-    page.keyboard.press("b")
+    page.keyboard.press(".")
     page.keyboard.press("PageDown")
     page.keyboard.press("PageDown")  # the world moves: read the answer at once
     expect(page.locator("[data-part=answer]")).to_contain_text("etl")
     page.keyboard.press("PageDown")
     expect(page.locator(".corner")).to_contain_text("2 of 3")
+
+
+def test_a_letter_is_a_bet_and_then_blanks_the_screen(projector: Page) -> None:
+    page = projector
+    _stage(page, 1)
+    page.keyboard.press("b")
+    expect(page.get_by_role("radio").nth(1)).to_be_checked()
+    expect(page.get_by_test_id("stage-blank")).to_have_count(0)
+    page.keyboard.press("a")
+    expect(page.get_by_role("radio").first).to_be_checked()
+    page.keyboard.press("PageDown")
+    expect(page.locator("[data-part=answer]")).to_be_visible()
+    page.keyboard.press("b")
+    expect(page.get_by_test_id("stage-blank")).to_be_visible()
+
+
+def test_the_code_of_the_notes_is_in_their_window_alone(projector: Page) -> None:
+    page = projector
+    _stage(page, 1)
+    page.keyboard.press("q")
+    invite = page.get_by_role("dialog")
+    expect(page.get_by_test_id("stage-code")).to_be_visible()
+    expect(invite.get_by_role("img")).to_have_count(1)
+    with page.expect_popup() as opened:
+        invite.get_by_role("link", name="Your notes").click()
+    notes = opened.value.get_by_test_id("lesson-notes")
+    expect(notes).to_contain_text("gives back first")
+    notes.get_by_text("On your own phone").click()
+    expect(notes.get_by_role("img")).to_be_visible()
 
 
 def test_the_world_moves_before_its_answer_is_read(projector: Page) -> None:

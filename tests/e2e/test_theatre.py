@@ -153,3 +153,36 @@ def test_a_link_shows_a_decision_in_the_page_of_somebody_else(
         expect(frame.get_by_text("2 of")).to_be_visible()
         docs.shutdown()
     other.context.close()
+
+
+#: What of a film's drawing a class cannot read: small letters, what leaves its card.
+UNREAD = """() => {
+  const found = [];
+  const stage = document.querySelector('[data-testid=stage]');
+  const scale = stage.getBoundingClientRect().width / 1280;
+  for (const text of stage.querySelectorAll('text')) {
+    const size = scale * Number(text.getAttribute('font-size'));
+    if (size < 13.95) found.push(`${size.toFixed(1)} px: ${text.textContent}`);
+    const card = text.parentElement.dataset.group.startsWith('card')
+      && text.parentElement.querySelector('rect').getBoundingClientRect();
+    if (card && text.getBoundingClientRect().right > card.right + 1) found.push(`leaves its card: ${text.textContent}`);
+  }
+  const end = document.querySelector('.controls').getBoundingClientRect().bottom;
+  if (end > innerHeight) found.push(`the controls end at ${end} px`);
+  return found;
+}"""
+
+
+def test_a_film_fills_a_projector_and_every_letter_has_fourteen_px(
+    played: Board,
+) -> None:
+    page = played.page
+    page.set_viewport_size({"width": 1280, "height": 720})
+    page.emulate_media(reduced_motion="reduce")
+    frames = opened(played)["frames"]
+    unread: list[str] = []
+    for step in range(len(frames)):
+        _at(page, step)
+        unread += [f"{step}: {one}" for one in page.evaluate(UNREAD)]
+        page.keyboard.press("ArrowRight")
+    assert unread == []

@@ -104,10 +104,10 @@ export function reveal(stop: number): void {
 
 let shown = "";
 
-/** As presenter: let followers look here. */
+/** As presenter: let followers look here; the window with the notes leads nobody. */
 export async function show(view: string, query: string): Promise<void> {
   const id = live.id;
-  if (id === null || lesson.part !== "presenter" || lesson.news === null) return;
+  if (id === null || lesson.part !== "presenter" || lesson.news === null || address.query.has("notes")) return;
   const body = { view, query, revealed: [...lesson.own].sort((a, b) => a - b) };
   const asked = JSON.stringify([id, body]);
   if (asked === shown) return;

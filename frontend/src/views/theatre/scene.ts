@@ -107,7 +107,7 @@ export function captionOf(film: Film, at: number, source: string): Group {
     box("caption", 0, 0, WIDTH, CAPTION, "var(--surface)"),
     text(32, 36, fitted(saidText(frame.title), WIDTH - 300, 22), 22, "var(--text)", { weight: 600 }),
     ...lines.map((line, index) => text(32, 70 + 28 * index, line, 22)),
-    text(32, CAPTION - 10, source, 13, "var(--text-3)"),
+    text(32, CAPTION - 10, source, 14, "var(--text-3)"),
     text(WIDTH - 32, 36, `${at + 1} / ${film.frames.length}`, 16, "var(--text-3)", { anchor: "end" }),
   ];
   return { id: "caption", x: 0, y: HEIGHT, parts };
@@ -129,7 +129,7 @@ function heads(film: Film, now: Standing): Group[] {
     id: `area ${id}`,
     x,
     y,
-    parts: [box("area", 0, 0, w, h, "var(--sunken)", { r: 8 }), text(10, 20, fitted(words, w - 20, 13), 13, "var(--text-2)", { weight: 600 })],
+    parts: [box("area", 0, 0, w, h, "var(--sunken)", { r: 8 }), text(10, 20, fitted(words, w - 20, 14), 14, "var(--text-2)", { weight: 600 })],
   }));
 }
 
@@ -190,7 +190,7 @@ function stacked(x: number, y: number, w: number, place: number, all: number, mo
 }
 
 function tiled(y: number, place: number, all: number, lines: number): Spot | null {
-  const columns = Math.max(4, Math.ceil(Math.min(all, 12 * lines) / lines));
+  const columns = Math.max(3, Math.ceil(Math.min(all, 12 * lines) / lines));
   const w = (MIDDLE.w - (columns - 1) * CARD.gap) / columns;
   const line = Math.floor(place / columns);
   return line >= lines ? null : { x: MIDDLE.x + (place % columns) * (w + CARD.gap), y: y + line * (CARD.h + CARD.gap - (lines > 2 ? 2 : 0)), w, h: CARD.h - (lines > 2 ? 2 : 0) };
@@ -204,20 +204,20 @@ function cardOf(card: FilmCard, now: Standing, colours: Colours, spot: Spot, fil
   const stroke = lit ? "var(--accent)" : (tone?.ink ?? "var(--line-2)");
   const big = spot.h > CARD.h;
   const small = spot.h < 30;
-  const size = big ? 17 : small ? 11 : 13;
+  const size = big ? 17 : 14;
   const parts: Part[] = [
     box("card", 0, 0, spot.w, spot.h, tone?.ground ?? "var(--surface)", { r: small ? 4 : 6, stroke }),
     box("queue", 0, 0, 4, spot.h, subject ? "var(--accent)" : card.group === "" ? "var(--text-3)" : colours(card.group), { r: 2 }),
   ];
   const word = mark === "" || small ? "" : tOr(`theatre.mark.${mark === "refused" ? "skipped" : mark}`, "");
-  const room = spot.w - 18 - (word === "" ? 0 : widthOf(word, 11) + 6);
-  parts.push(text(10, small ? 15 : big ? 25 : 17, fitted(displayNameOf(card.id), small ? spot.w - 14 : room, size), size, "var(--text)", { weight: 600 }));
+  const room = spot.w - 18 - (word === "" ? 0 : widthOf(word, 14) + 6);
+  parts.push(text(10, big ? 25 : 16, fitted(displayNameOf(card.id), (small ? spot.w - 14 : room) / 1.1, size), size, "var(--text)", { weight: 600 }));
   if (!small) {
     const asked = card.held.filter((one) => one.resource !== "pods").map((one) => quantity(one.resource, one.amount)).join(" · ");
     const under = [asked, card.priority === null ? "" : t("theatre.priority", { priority: formatNumber(card.priority) })].filter(Boolean).join(" · ");
-    parts.push(text(10, big ? 46 : 33, fitted(under, spot.w - 16, big ? 14 : 11), big ? 14 : 11, "var(--text-2)"));
+    parts.push(text(10, big ? 46 : 34, fitted(under, spot.w - 16, 14), 14, "var(--text-2)"));
   }
-  if (word !== "") parts.push(text(spot.w - 7, 16, word, 11, tone?.ink ?? "var(--text-2)", { anchor: "end", weight: 600 }));
+  if (word !== "") parts.push(text(spot.w - 7, 16, word, 14, tone?.ink ?? "var(--text-2)", { anchor: "end", weight: 600 }));
   return { id: `card ${card.id}`, x: spot.x, y: spot.y, parts };
 }
 
@@ -257,7 +257,7 @@ function rowsOf(film: Film, now: Standing): Row[] {
 function rows(film: Film, now: Standing, colours: Colours): Group[] {
   return rowsOf(film, now).map((row) => {
     const [first, ...more] = row.bars;
-    const parts: Part[] = first === undefined ? [] : bar(first, 0, now, colours, 14);
+    const parts: Part[] = first === undefined ? [] : bar(first, 0, now, colours, 14, film);
     more.forEach((one, index) => parts.push(...thin(one, 37 + THIN * index + (first?.kind === "Node" ? 24 : 0), now, film)));
     return { id: `row ${row.bars[0]?.id ?? row.name}`, x: RIGHT.x, y: row.y, parts, dim: now.marks.get(first?.id ?? "") === "lost" };
   });
@@ -265,11 +265,13 @@ function rows(film: Film, now: Standing, colours: Colours): Group[] {
 
 const said = (resource: string, value: number): string => (resource === "" ? formatNumber(value, 1) : bare(resource, value));
 
-function bar(one: FilmBar, y: number, now: Standing, colours: Colours, high: number): Part[] {
+function bar(one: FilmBar, y: number, now: Standing, colours: Colours, high: number, film: Film): Part[] {
   const used = now.used.get(one.id) ?? 0;
   const asks = now.frame.demand[one.id] ?? 0;
   const { limit } = one;
-  const whole = Math.max(1e-9, used + asks, limit ?? 0);
+  // Bars of one resource share one scale: a longer one is more.
+  const kin = film.bars.filter((other) => other.kind === one.kind && other.resource === one.resource && now.known.has(other.id));
+  const whole = Math.max(1e-9, used + asks, limit ?? 0, ...kin.map((other) => Math.max((now.used.get(other.id) ?? 0) + (now.frame.demand[other.id] ?? 0), other.limit ?? 0)));
   const wide = (value: number): number => (RIGHT.w * value) / whole;
   const mark = now.marks.get(one.id) ?? "";
   const lit = now.frame.spot.includes(one.id);
@@ -279,14 +281,14 @@ function bar(one: FilmBar, y: number, now: Standing, colours: Colours, high: num
   const amounts = limit === null ? said(one.resource, used) : `${said(one.resource, used)}${asks > 0 ? ` + ${said(one.resource, asks)}` : ""} / ${quantityOf(one.resource, limit)}`;
   const word = mark === "" ? "" : tOr(`theatre.mark.${mark}`, "");
   const parts: Part[] = [
-    text(0, y + 11, fitted(nameOf(one), RIGHT.w - widthOf(`${amounts} ${word}`, 12) - 24, 13), 13, lit ? "var(--accent)" : "var(--text)", { weight: lit ? 600 : 400 }),
-    text(RIGHT.w, y + 11, amounts, 12, "var(--text-2)", { anchor: "end" }),
+    text(0, y + 12, fitted(nameOf(one), RIGHT.w - widthOf(`${amounts} ${word}`, 14) - 24, 14), 14, lit ? "var(--accent)" : "var(--text)", { weight: lit ? 600 : 400 }),
+    text(RIGHT.w, y + 12, amounts, 14, "var(--text-2)", { anchor: "end" }),
     box("track", 0, y + 16, RIGHT.w, high, "var(--track)", { r: 3 }),
     box("used", 0, y + 16, wide(used), high, fill, { r: 3 }),
   ];
   if (asks > 0) parts.push(box("asks", wide(used), y + 16, wide(asks), high, !known ? "var(--line-3)" : over ? "var(--over)" : "var(--st-admitted)", { r: 3, stroke: "var(--text)", dashed: true }));
   if (limit !== null) parts.push(box("limit", Math.min(RIGHT.w - 2, wide(limit)), y + 13, 2, high + 6, "var(--nominal)"));
-  if (word !== "") parts.push(text(RIGHT.w - widthOf(amounts, 12) - 12, y + 11, word, 12, mark === "refused" || mark === "lost" || mark === "left" ? "var(--fail)" : "var(--pass)", { anchor: "end", weight: 600 }));
+  if (word !== "") parts.push(text(RIGHT.w - widthOf(amounts, 14) - 12, y + 12, word, 14, mark === "refused" || mark === "lost" || mark === "left" ? "var(--fail)" : "var(--pass)", { anchor: "end", weight: 600 }));
   return parts;
 }
 
@@ -305,7 +307,7 @@ function thin(one: FilmBar, y: number, now: Standing, film: Film): Part[] {
   return [
     box(`${one.id} track`, 0, y, RIGHT.w - 90, 7, "var(--track)", { r: 2 }),
     box(one.id, 0, y, Math.max(0, ((RIGHT.w - 90) * used) / most), 7, one.kind === "Cost" ? "var(--over)" : "var(--st-reserved)", { r: 2 }),
-    text(RIGHT.w, y + 8, label, 12, "var(--text-2)", { anchor: "end", weight: 600 }),
+    text(RIGHT.w, y + 9, label, 14, "var(--text-2)", { anchor: "end", weight: 600 }),
   ];
 }
 

@@ -6,7 +6,7 @@ import { live } from "@/store/live/live.svelte";
 import { displayNameOf } from "@/store/live/displayNames";
 import { queues } from "@/store/live/queues.svelte";
 import { nameOf } from "@/store/live/intents";
-import { faceOf } from "@/store/rows/cards";
+import { faceOf, sectionText } from "@/store/rows/cards";
 import { SECTIONS } from "@/store/rows/cardPositions";
 import type { StageBoard, StageCard, StageQueue } from "@/views/lessons/stage/boardScene";
 
@@ -37,6 +37,7 @@ function queueNow(column: string): StageQueue {
     quota,
     waiting: cards.filter(([section]) => !RUNS.has(section)).map(([, card]) => card),
     running: cards.filter(([section]) => RUNS.has(section)).map(([, card]) => card),
+    runs: [...new Set(cards.flatMap(([section]) => (RUNS.has(section) ? [sectionText(section, live.stack)] : [])))].join(", "),
   };
 }
 

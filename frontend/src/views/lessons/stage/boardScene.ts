@@ -19,6 +19,7 @@ export interface StageQueue {
   readonly resource: string;
   readonly used: number;
   readonly quota: number | null;
+  readonly runs: string; // the word for what runs there, as its scheduler says it
   readonly waiting: readonly StageCard[];
   readonly running: readonly StageCard[];
 }
@@ -84,10 +85,16 @@ function shownFirst<T extends { readonly key: string }>(all: readonly T[], most:
   return all.filter((one) => kept.has(one));
 }
 
+/** Return the length of the longest bar of a resource: all bars of one resource share one scale. */
+function scaleBy(bars: readonly (readonly [string, number])[]): (resource: string) => number {
+  return (resource) => Math.max(1e-9, ...bars.map(([of, value]) => (of === resource ? value : 0)));
+}
+
 type Lit = (key: string, inner?: readonly { key: string }[]) => boolean;
 
 function queueGroups(queues: readonly StageQueue[], width: number, high: number, lit: Lit, spot: ReadonlySet<string>): Group[] {
   const w = (width - GAP * (queues.length + 1)) / Math.max(1, queues.length);
+  const most = scaleBy(queues.map((queue) => [queue.resource, Math.max(queue.used, queue.quota ?? 0)]));
   return queues.flatMap((queue, index) => {
     const x = GAP + index * (w + GAP);
     const size = sizeFor(queue.name, (w - 44) / BOLD, 1, 20, 14);
@@ -98,12 +105,14 @@ function queueGroups(queues: readonly StageQueue[], width: number, high: number,
     ];
     let y = 40;
     if (queue.quota !== null) {
-      const whole = Math.max(queue.used, queue.quota, 1e-9);
+      const part = (value: number): number => ((w - 20) * value) / most(queue.resource);
+      const own = Math.min(queue.used, queue.quota);
       const amounts = `${bare(queue.resource, queue.used)} / ${quantity(queue.resource, queue.quota)}`;
       head.push(
         { kind: "box", id: "track", x: 10, y: y + 4, w: w - 20, h: 16, r: 4, fill: "var(--track)" },
-        { kind: "box", id: "used", x: 10, y: y + 4, w: ((w - 20) * queue.used) / whole, h: 16, r: 4, fill: queue.colour },
-        { kind: "box", id: "quota", x: 10 + ((w - 20) * queue.quota) / whole - 3, y, w: 3, h: 24, fill: "var(--nominal)" },
+        { kind: "box", id: "own", x: 10, y: y + 4, w: part(own), h: 16, r: 4, fill: "var(--own)" },
+        { kind: "box", id: "borrowed", x: 10 + part(own), y: y + 4, w: part(queue.used - own), h: 16, r: 4, fill: "var(--borrowed)" },
+        { kind: "box", id: "quota", x: 10 + part(queue.quota) - 3, y, w: 3, h: 24, fill: "var(--nominal)" },
         words(w - 10, y + 42, fitted(amounts, w - 20, 16), 16, "var(--text-2)", { anchor: "end" }),
       );
       y += 54;
@@ -116,7 +125,7 @@ function queueGroups(queues: readonly StageQueue[], width: number, high: number,
     lists.forEach(([section, list], at) => {
       const shown = shownFirst(list, (lines[at] ?? 1) * across, spot);
       const rest = list.length - shown.length;
-      groups.push({ id: `section ${queue.key} ${section}`, x, y, dim, parts: [words(12, 18, fitted(t(section === "waiting" ? "stage.waiting" : "stage.running", { n: list.length }), w - 24, 15 * BOLD), 15, "var(--text-2)", { weight: 600 })] });
+      groups.push({ id: `section ${queue.key} ${section}`, x, y, dim, parts: [words(12, 18, fitted(section === "waiting" ? t("stage.waiting", { n: list.length }) : `${queue.runs}: ${list.length}`, w - 24, 15 * BOLD), 15, "var(--text-2)", { weight: 600 })] });
       y += HEAD;
       const cardWidth = (w - 20 - 8 * (across - 1)) / across;
       shown.forEach((card, place) => groups.push(cardGroup(card, x + 10 + (place % across) * (cardWidth + 8), y + Math.floor(place / across) * row, cardWidth, row, spot, spot.has(queue.key))));
@@ -186,10 +195,14 @@ function namesIn(names: readonly string[], width: number, size: number, most: nu
   return lines;
 }
 
+const nodeScale = (nodes: readonly StageNode[]): ((resource: string) => number) =>
+  scaleBy(nodes.map((node) => [mainResource(node.allocatable), Math.max(Number(node.used[mainResource(node.allocatable)] ?? 0), Number(node.allocatable[mainResource(node.allocatable)] ?? 0))]));
+
 function nodeRows(nodes: readonly StageNode[], x: number, width: number, high: number, lit: Lit): Group[] {
   const across = nodes.length > 4 ? 2 : 1;
   const h = Math.min(116, (high - 8) / Math.max(1, Math.ceil(nodes.length / across)));
   const w = width / across - GAP;
+  const most = nodeScale(nodes);
   return nodes.map((node, index) => {
     const resource = mainResource(node.allocatable);
     const [used, all] = [Number(node.used[resource] ?? 0), Number(node.allocatable[resource] ?? 0)];
@@ -198,8 +211,8 @@ function nodeRows(nodes: readonly StageNode[], x: number, width: number, high: n
       { kind: "box", id: "node", x: 0, y: 0, w, h: h - 8, r: 8, fill: "var(--sunken)" },
       words(12, 24, fitted(node.name, w - widthOf(amounts, 16) - 40, 18 * BOLD), 18, "var(--text)", { weight: 600 }),
       words(w - 12, 24, amounts, 16, "var(--text-2)", { anchor: "end" }),
-      { kind: "box", id: "track", x: 12, y: 31, w: w - 24, h: 10, r: 3, fill: "var(--track)" },
-      { kind: "box", id: "used", x: 12, y: 31, w: ((w - 24) * used) / Math.max(used, all, 1e-9), h: 10, r: 3, fill: "var(--own)" },
+      { kind: "box", id: "track", x: 12, y: 31, w: ((w - 24) * all) / most(resource), h: 10, r: 3, fill: "var(--track)" },
+      { kind: "box", id: "used", x: 12, y: 31, w: ((w - 24) * used) / most(resource), h: 10, r: 3, fill: "var(--own)" },
     ];
     const lines = namesIn(node.pods.map((pod) => pod.name), w - 24, 15, Math.floor((h - 54) / 19));
     parts.push(...lines.map((line, at) => words(12, 59 + 19 * at, line, 15)));
@@ -209,6 +222,7 @@ function nodeRows(nodes: readonly StageNode[], x: number, width: number, high: n
 
 function nodeStrip(nodes: readonly StageNode[], y: number, lit: Lit): Group[] {
   const w = (WIDTH - GAP * (nodes.length + 1)) / Math.max(1, nodes.length);
+  const most = nodeScale(nodes);
   return nodes.map((node, index) => {
     const resource = mainResource(node.allocatable);
     const [used, all] = [Number(node.used[resource] ?? 0), Number(node.allocatable[resource] ?? 0)];
@@ -220,8 +234,8 @@ function nodeStrip(nodes: readonly StageNode[], y: number, lit: Lit): Group[] {
       parts: [
         { kind: "box", id: "node", x: 0, y: 0, w, h: 84, r: 8, fill: "var(--sunken)" },
         words(10, 24, fitted(node.name, w - 20, 15 * BOLD), 15, "var(--text)", { weight: 600 }),
-        { kind: "box", id: "track", x: 10, y: 34, w: w - 20, h: 14, r: 3, fill: "var(--track)" },
-        { kind: "box", id: "used", x: 10, y: 34, w: ((w - 20) * used) / Math.max(used, all, 1e-9), h: 14, r: 3, fill: "var(--own)" },
+        { kind: "box", id: "track", x: 10, y: 34, w: ((w - 20) * all) / most(resource), h: 14, r: 3, fill: "var(--track)" },
+        { kind: "box", id: "used", x: 10, y: 34, w: ((w - 20) * used) / most(resource), h: 14, r: 3, fill: "var(--own)" },
         words(w - 10, 70, fitted(`${bare(resource, used)} / ${quantity(resource, all)}`, w - 20, 14), 14, "var(--text-2)", { anchor: "end" }),
       ],
     };
