@@ -144,3 +144,12 @@ def test_written_and_read_back_it_goes_on_as_if_never_stopped(
     assert other.places() == rig.places()
     assert other.pending() == rig.pending()
     assert list(rig.broken()) == []
+
+
+def test_pods_that_are_set_aside_are_tried_again_when_they_would_be() -> None:
+    rig = Rig(node("n", cpu=1), pod("late", cpu=2))
+    rig.run(60_000)
+    rig.put(pod("a-later", cpu=2))  # first by its name
+    rig.run(120_000)
+    again = rig.restarted()
+    assert again.run(400_000) == rig.run(400_000) != []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterable
+from itertools import takewhile
 from typing import Any
 
 from scheduler.engine.kube.framework.plugin import Event, QueuedPodInfo, QueuePlace
@@ -58,13 +59,16 @@ class SchedulingQueue:
         self._early: BackoffHeap | None = None
         if timing.pop_from_backoff and not moving:
             self._early = BackoffHeap(sort_key)
-        self._unschedulable: dict[Key, QueuedPodInfo] = {}
-        # The same, by the plug-ins that turned them back: an event asks about these alone.
+        # Set aside until an event helps, the longest first.
+        self._pool: dict[Key, QueuedPodInfo] = {}
+        # They and the gated, by the plug-ins that turned them back: an event asks about
+        # these alone.
         self._turned_back: dict[str, dict[Key, QueuedPodInfo]] = {}
         self._by: dict[Key, tuple[str, ...]] = {}
         self._in_flight: dict[Key, QueuedPodInfo] = {}
         self.next_seq = 0
         self._order: list[Key] = []
+        self._order_pool = False  # pods were restored, which come in the order of names
 
     # --- in and out
 
@@ -198,11 +202,11 @@ class SchedulingQueue:
         self._flush_backoff(now - now % _SECOND)
         if self._early is not None:
             self._early.first()  # passes over those whose backoff is over
-        flushed = now - now % _POOL_FLUSH_MS
-        for queued in sorted(self._unschedulable.values(), key=_seq):
-            since = self.context.ms(queued.timestamp_us)
-            if queued.place == "pool" and flushed - since > _POOL_AGE_MS:
-                self._after_backoff(queued)
+        oldest_us = self.context.us(now - now % _POOL_FLUSH_MS - _POOL_AGE_MS)
+        for queued in list(
+            takewhile(lambda q: q.timestamp_us < oldest_us, self._longest_first())
+        ):
+            self._after_backoff(queued)
 
     def ready(self) -> bool:
         """Return whether `pop` would return a pod now."""
@@ -230,9 +234,8 @@ class SchedulingQueue:
         times = []
         if self._later:
             times.append(_up(self._later[0][0] + 1, _SECOND))
-        aged = [q for q in self._unschedulable.values() if q.place == "pool"]
-        if aged:
-            oldest = min(self.context.ms(q.timestamp_us) for q in aged)
+        if self._pool:
+            oldest = self.context.ms(next(iter(self._longest_first())).timestamp_us)
             times.append(_up(oldest + _POOL_AGE_MS + 1, _POOL_FLUSH_MS))
         return max(min(times), self.context.now_ms + 1) if times else None
 
@@ -250,7 +253,7 @@ class SchedulingQueue:
         elif place == "flight":
             self._in_flight.pop(key, None)
         elif place in ("pool", "gated"):
-            self._unschedulable.pop(key, None)
+            self._pool.pop(key, None)
             for name in self._by.pop(key, ()):
                 del self._turned_back[name][key]
 
@@ -261,7 +264,8 @@ class SchedulingQueue:
         if place == "flight":
             self._in_flight[key] = queued
         elif place in ("pool", "gated"):
-            self._unschedulable[key] = queued
+            if place == "pool":
+                self._pool[key] = queued  # it has just failed
             self._by[key] = tuple(queued.rejectors | queued.waiting_on)
             for name in self._by[key]:
                 self._turned_back.setdefault(name, {})[key] = queued
@@ -354,6 +358,8 @@ class SchedulingQueue:
         self.entries[queued.pod.key] = queued
         place, queued.place = queued.place, "flight"
         self._set(queued, place)
+        if place == "pool":
+            self._order_pool = True
         if place == "active":
             self._active.push(queued)
         elif place in ("backoff", "error"):
@@ -371,6 +377,14 @@ class SchedulingQueue:
         keys, self._order = self._order, []
         if keys and all(key in self.entries for key in keys):
             self._active.load_order(self.entries[key] for key in keys)
+
+    def _longest_first(self) -> Iterable[QueuedPodInfo]:
+        """Return the pods that are set aside, in the order in which they failed."""
+        if self._order_pool:
+            self._order_pool = False
+            kept = sorted(self._pool.values(), key=_seq)
+            self._pool = {queued.pod.key: queued for queued in kept}
+        return self._pool.values()
 
 
 def _seq(queued: QueuedPodInfo) -> int:
