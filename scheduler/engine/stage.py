@@ -44,7 +44,8 @@ class Journal:
     decisions: list[Decision] = field(default_factory=list)
     touched: dict[Key, None] = field(default_factory=dict)
     stale: dict[Key, None] = field(default_factory=dict)  # touched, not written yet
-    removed: dict[Key, None] = field(default_factory=dict)
+    removed: dict[Key, int] = field(default_factory=dict)  # the how manieth, in order
+    removals: int = 0  # how many were removed ever
     problems: dict[str, Complaint] = field(default_factory=dict)  # by sort
     heard: int = 0  # how many of `decisions` were carried out
     _latest: dict[tuple[Any, ...], int] = field(default_factory=dict)
@@ -98,7 +99,9 @@ class Journal:
         """Note that the object is gone."""
         self.touched.pop(key, None)
         self.stale.pop(key, None)
-        self.removed[key] = None
+        self.removed.pop(key, None)
+        self.removals += 1
+        self.removed[key] = self.removals
 
 
 def _identity(decision: Decision) -> tuple[Any, ...]:

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 import yaml
 
 from scheduler.analysis.measures.bill import FATES, chain_of
+from scheduler.analysis.measures.lives import LifeReader
+from scheduler.analysis.measures.units import Life
 from scheduler.analysis.measures.verdict import (
     EQUAL,
     GAINS,
@@ -16,14 +19,16 @@ from scheduler.analysis.measures.verdict import (
     ChangeVerdict,
     WorkloadVerdict,
 )
-from scheduler.analysis.pairs import compare_pair
+from scheduler.analysis.pairs import Side, compare_pair
 from scheduler.engine.tick import run_tick, simulate
 from scheduler.engine.world import World
 from scheduler.input.manifests.load import load
 from scheduler.model.decisions import Bind
+from scheduler.model.objects import Key
 from scheduler.model.patches import merge
 from scheduler.model.policy import read_policy
 from tests.builders import job, node, pod, queue_tree, small_cluster, world_of
+from tests.scheduler.lifetime.test_changes import change
 
 
 def verdict_of(
@@ -180,3 +185,27 @@ def raised_at(when: str) -> list[dict[str, Any]]:
     }
     apps = [application(f"a{n}", runtime="1h") for n in range(2)]
     return [node("n0", cpu="8"), *apps, config, change]
+
+
+def test_lives_are_those_of_a_reader_that_looks_at_all_units_for_what_is_gone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    jobs = [
+        job(f"j{n}", queue="main", cpu=2, arrival=f"{n}s", runtime="20s")
+        for n in range(8)
+    ]
+    deleted = [
+        change(f"{at}s", {"kind": "Job", "name": f"j{n}"}, delete=True)
+        for n, at in enumerate([9, 4, 30, 8, 12, 7])
+    ]
+    for n, one in enumerate(deleted):
+        one["metadata"]["name"] = f"gone-{n}"
+
+    def lives() -> dict[Key, Life]:
+        world = world_of(*small_cluster(cpu=6), node("n", cpu=6), *jobs, *deleted)
+        return dict(Side(world, 90_000).at(90_000, lambda: None).lives.units)
+
+    found = lives()
+    assert "deleted" in {life.ended for life in found.values()}
+    monkeypatch.setattr(LifeReader, "_removed", lambda self, _: list(self._units))
+    assert found == lives()

@@ -12,6 +12,7 @@ is made of these lives; nothing else defines them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 import msgspec
@@ -91,6 +92,7 @@ class LifeReader:
         self._newest: dict[Key, Key] = {}  # the other way round
         self._heard = 0
         self._objects = len(world.objects)
+        self._removals = -1  # of the journal: how many were looked at
         there = world.lifetime.arrived | world.lifetime.owners.keys()
         for key in sorted(there):
             obj = world.objects.get(key)
@@ -350,8 +352,13 @@ class LifeReader:
 
     def _let_go(self, world: World) -> None:
         """End the lives of what was deleted before it ended."""
-        for key, life in self._units.items():
-            if life.ended or self._newest.get(key, key) in world.objects:
+        for key in self._removed(world):
+            life = self._units.get(key)
+            if (
+                life is None
+                or life.ended
+                or self._newest.get(key, key) in world.objects
+            ):
                 continue
             last = life.stretches[-1]
             if key.kind == "Pod" and len(life.stretches) > 1 and not last.runs:
@@ -359,6 +366,19 @@ class LifeReader:
             life.ended, last.end = "deleted", "deleted"
             last.to_ms = max(world.context.now_ms, last.from_ms)
             life.orders.append(self._heard)
+
+    def _removed(self, world: World) -> Iterable[Key]:
+        """Return the units that may be gone since the last look: all where that is not known."""
+        journal, seen = world.context.journal, self._removals
+        self._removals = journal.removals
+        fresh = [
+            self._follows.get(key, key)
+            for key, number in takewhile(
+                lambda one: one[1] > seen, reversed(journal.removed.items())
+            )
+        ]
+        known = seen >= 0 and len(fresh) == journal.removals - seen
+        return fresh if known else self._units
 
     def _keep(self, decision: Checkpoint, key: Key) -> None:
         """Enter what is kept of a stopped run; or a run that begins again at its place."""
