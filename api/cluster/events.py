@@ -59,7 +59,6 @@ MOST_EVENTS = 1000
 _KUEUE = "kueue"
 _ADMISSION = "kueue-admission"
 _SCHEDULER = "default-scheduler"
-_TOLD_AT_ONCE = ("DaemonSet", "Job")  # of a pod when it has a node
 _SCHEDULES = "cronjob-controller"
 #: On a Job that the controller of CronJobs made: for which time.
 _SCHEDULED = "batch.kubernetes.io/cronjob-scheduled-timestamp"
@@ -496,14 +495,10 @@ def _deactivated(event: Event, key: Key, jobs: Jobs, past: Past) -> Iterator[Tol
         yield from _as_ours(event, key, jobs, past)
 
 
-def _bound(event: Event, key: Key, jobs: Jobs, _: Past) -> Iterator[Told]:
+def _bound(event: Event, key: Key, _: Jobs, __: Past) -> Iterator[Told]:
     node = (event.data or {}).get("node", "")
     said = f"Successfully assigned {key.namespace}/{key.name} to {node}"
     yield Told(key, "Scheduled", said, _SCHEDULER, newer=True)
-    owner = jobs.get((key.namespace, f"Pod/{key.name}"))
-    if owner is not None and owner.kind in _TOLD_AT_ONCE:
-        said = f"Created pod: {key.name}"
-        yield Told(owner, "SuccessfulCreate", said, MAKERS[owner.kind])
 
 
 def _failed(event: Event, key: Key, _: Jobs, __: Past) -> Iterator[Told]:

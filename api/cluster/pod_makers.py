@@ -48,8 +48,10 @@ def told_by_makers(
     """Yield for each event what controllers of several pods tell at that moment."""
     replicated = _ReplicaSets(sandbox, events, jobs, sets)
     numbered = _StatefulSets(sandbox, jobs)
+    plain = _PlainMakers(jobs)
     for event, maker in zip(events, replicated.makers, strict=True):
-        yield [*replicated.told(event, maker), *numbered.told(event)]
+        told = [*replicated.told(event, maker), *numbered.told(event)]
+        yield [*told, *plain.told(event)]
 
 
 class Set(NamedTuple):
@@ -173,6 +175,29 @@ def _sets_here(sandbox: Sandbox, jobs: Jobs) -> dict[Key, Set]:
         key = Key("ReplicaSet", namespace, name)
         found[key] = Set(key, "", True, above)
     return found
+
+
+class _PlainMakers:
+    """Which pods of Jobs and DaemonSets were told of since their job was stopped."""
+
+    def __init__(self, jobs: Jobs) -> None:
+        self.jobs = jobs
+        self.made: dict[Key, set[str]] = {}
+
+    def told(self, event: Event) -> Iterator[Told]:
+        """Yield that a pod was made, where this is the first that is heard of it."""
+        kind, namespace, name = [*event.subject.split("/", 2), "", ""][:3]
+        place = f"Pod/{name}" if kind == "Pod" else name
+        owner = self.jobs.get((namespace, place))
+        if owner is None or owner.kind not in ("DaemonSet", "Job"):
+            return
+        made = self.made.setdefault(owner, set())
+        if kind == "Workload" and event.type in ("Evict", "Preempt", "Edit"):
+            made.clear()
+        elif kind == "Pod" and event.type in ("Bind", "Fail") and name not in made:
+            made.add(name)
+            said = f"Created pod: {name}"
+            yield Told(owner, "SuccessfulCreate", said, MAKERS[owner.kind])
 
 
 class _StatefulSets:

@@ -272,7 +272,7 @@ _DRAWN = tuple(
         (r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", "(uid)"),
         (r"\bwas [0-9]+s", "was Ns"),
         (r"\bAdded [0-9]+ owner", "Added N owner"),  # of those that came by then
-        (r"\bpod set [0-9a-f]{8}:", "pod set (hash):"),
+        (r"\b(pod set|considered:) [0-9a-f]{8}:", r"\1 (hash):"),
         # Workloads, pods of ReplicaSets, of Jobs and of sets, ReplicaSets.
         (r"\bpod-([a-z0-9-]+?)-[a-z0-9]{8,10}-[a-z0-9]{5}-[a-z0-9]{5}\b", r"\1-*"),
         (
