@@ -195,7 +195,7 @@ def _spec(restart: str) -> Document:
 def _job(random: Random, name: str, labels: Document, pods: int) -> list[Document]:
     noted = {"quotalab.dev/runtime": "600s"}
     if random.random() < 0.15:
-        noted["quotalab.dev/ready-after"] = "4s"
+        noted["quotalab.dev/ready-after"] = "60s"
     spec: Document = {
         "parallelism": pods,
         "completions": pods,
