@@ -45,8 +45,10 @@ class Lifetime(Restoring):
             self.job_stage.class_changed(obj)
 
     def edited(self, obj: Object, before: Object) -> None:
-        """Let the pods of another template than `before` has take the place of others."""
+        """Let pods of another template than before take the place of others, and grow."""
         template, other = obj.spec.get("template"), before.spec.get("template")
+        if obj.key.kind == DEPLOYMENT:
+            self.job_stage.controllers.replicas_changed(obj, before)
         if template == other:
             return
         if obj.key.kind == DEPLOYMENT:

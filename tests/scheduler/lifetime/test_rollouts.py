@@ -7,7 +7,7 @@ import copy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scheduler.engine.lifetime.controllers.deployments import Rollout
+from scheduler.engine.lifetime.controllers.deployments import Rollout, resized
 from scheduler.engine.tick import simulate
 from scheduler.engine.world import World
 from scheduler.model.objects import Key, Object
@@ -94,6 +94,16 @@ def test_pods_count_once_they_were_ready_for_long_enough():
     assert again.hash() == world.hash()
 
 
+def test_scaled_while_it_rolls_each_replica_set_gets_its_share():
+    world = rolled(cpu=1, replicas=1)
+    assert replicas(world) == [1, 1]
+    manifest = copy.deepcopy(world.get(WEB).manifest)
+    manifest["spec"]["replicas"] = 4
+    world.put(Object(key=WEB, manifest=manifest))
+    simulate(world, until_ms=120_000)
+    assert replicas(world) == [2, 3]
+
+
 counts = st.integers(0, 6)
 shares = st.one_of(st.integers(0, 3), st.sampled_from(["0%", "25%", "50%", "100%"]))
 
@@ -122,6 +132,27 @@ def test_no_step_takes_more_than_may_be_away_or_makes_more_than_the_surge(
     assert sum(after) <= max(sum((new, old)), wanted + most)
     kept = sum(min(ready[one.key], found[one.key]) for one in sets)
     assert kept >= min(sum(ready.values()), wanted - spare) or after[0] == wanted
+
+
+@given(st.integers(0, 9), st.integers(1, 9), st.lists(st.integers(1, 6), min_size=2))
+def test_shares_of_a_change_add_up_and_none_is_below_nothing(wanted, had, sizes):
+    after, before = (
+        Object(key=WEB, manifest={"metadata": {}, "spec": {"replicas": count}})
+        for count in (wanted, had)
+    )
+    sets = [
+        Object(
+            key=Key("ReplicaSet", "default", f"web-{n}"),
+            manifest={"metadata": {}, "spec": {"replicas": count}},
+        )
+        for n, count in enumerate(sizes)
+    ]
+    found = resized(after, before, sets)
+    assert all(count >= 0 for count in found.values())
+    if wanted == 0:
+        assert not any(found.values())
+    elif sum(sizes) < wanted:
+        assert sum(found.values()) == wanted + -(-wanted // 4)
 
 
 def test_a_set_makes_its_next_pod_when_the_one_before_is_ready():

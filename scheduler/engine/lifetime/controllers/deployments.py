@@ -154,7 +154,7 @@ class Rollout:
     def _spare(self) -> tuple[int, int]:
         """Return how many pods may be too many, and how many may be away."""
         given = self.strategy.get("rollingUpdate") or {}
-        surge = _share(given.get("maxSurge", "25%"), self.wanted, up=True)
+        surge = surge_of(self.strategy, self.wanted)
         away = _share(given.get("maxUnavailable", "25%"), self.wanted, up=False)
         return (surge, away) if surge or away else (0, 1)
 
@@ -182,6 +182,37 @@ class Rollout:
 
     def _available(self, replica_set: Object) -> int:
         return min(self.available[replica_set.key], self.counts[replica_set.key])
+
+
+def surge_of(strategy: Mapping[str, Any], wanted: int) -> int:
+    """Return how many pods a rolling Deployment may have beyond those it asks for."""
+    given = strategy.get("rollingUpdate") or {}
+    return _share(given.get("maxSurge", "25%"), wanted, up=True)
+
+
+def resized(deployment: Object, before: Object, sets: list[Object]) -> dict[Key, int]:
+    """Return the pods of each ReplicaSet when a Deployment is scaled while it rolls.
+
+    `sets` are those that have pods, the oldest first. Each gets its share of the pods
+    that are added, or taken away, by its size.
+    Source: docs/semantics/controllers.md#rolling-updates.
+    """
+    wanted, had = wanted_of(deployment), wanted_of(before)
+    most = wanted + surge_of(deployment.spec.get("strategy") or {}, wanted)
+    most_before = had + surge_of(before.spec.get("strategy") or {}, had)
+    counts = {one.key: replicas_of(one) for one in sets}
+    more = (most if wanted else 0) - sum(counts.values())
+    newest_first = [*reversed(counts)] if more > 0 else [*counts]
+    order = sorted(newest_first, key=lambda key: -counts[key])
+    left = more
+    for key in order:
+        size = counts[key]
+        share = int(size * most / most_before + 0.5) - size if wanted else -size
+        share = min(share, left) if more > 0 else max(share, left)
+        counts[key] += share
+        left -= share
+    counts[order[0]] = max(0, counts[order[0]] + left)
+    return counts
 
 
 def replicas_of(replica_set: Object) -> int:

@@ -12,6 +12,7 @@ from scheduler.engine.lifetime.controllers.deployments import (
     reference_to,
     replica_set_of,
     replicas_of,
+    resized,
     sync_cron_job,
     sync_daemon_set,
     sync_replica_set,
@@ -203,6 +204,16 @@ class Controllers:
         for pod in lifetime.part_with_pods(run):
             self._adopt(old, pod)
             lifetime.resume_pod(lifetime.run_of(pod.key), pod)
+
+    def replicas_changed(self, deployment: Object, before: Object) -> None:
+        """Let each ReplicaSet of a Deployment that rolls have its share of the change."""
+        if wanted_of(deployment) == wanted_of(before):
+            return
+        sets = [one for one in self.sets_of(deployment) if replicas_of(one)]
+        if len(sets) > 1 and not is_recreated(deployment):
+            counts = resized(deployment, before, sets)
+            for one in sets:
+                self._scale(one, counts[one.key])
 
     def _adopt(self, owner: Object, pod: Object) -> None:
         """Let a ReplicaSet own a pod."""
