@@ -133,7 +133,7 @@ class Past(NamedTuple):
     reserved_s: int | None = None  # since it had its quota
     reserves: bool = False  # it waits for its admission checks with its quota
     runs: bool = False  # its job was started and not stopped
-    pods: tuple[str, ...] = ()  # of a run that is stopped now: those that had nodes
+    pods: tuple[str, ...] = ()  # of a run that is stopped now: those that were made
     #: Of a preemption: the priorities of preemptor and victim.
     priorities: tuple[int, int] | None = None
     uid: str = ""
@@ -154,7 +154,9 @@ def _pasts(
     for event in events:
         subject, at = event.subject, event.t_ms
         kind, namespace, name = [*subject.split("/", 2), "", ""][:3]
-        if event.type == "Bind" and (job := jobs.get((namespace, f"Pod/{name}"))):
+        if event.type in ("Bind", "Fail") and (
+            job := jobs.get((namespace, f"Pod/{name}"))
+        ):
             running.setdefault(str(job), {})[name] = None
         key = str(jobs.get((namespace, name))) if kind == "Workload" else subject
         stops = _stops(event)
@@ -188,8 +190,18 @@ def _pasts(
 def _stops(event: Event) -> bool:
     """Return whether an event takes the quota of a Workload away."""
     if event.type in (CHANGED, "Edit"):
-        return event.reason in ("Delete", "Replaced")
+        return event.reason in ("Delete", "Replaced") or _suspends(event)
     return event.type in ("Evict", "Preempt")
+
+
+def _suspends(event: Event) -> bool:
+    """Return whether a person suspends a Job that was not."""
+    data = event.data or {}
+    was, now = (
+        bool(((data.get(side) or {}).get("spec") or {}).get("suspend"))
+        for side in ("before", "after")
+    )
+    return event.subject.startswith("Job/") and now and not was
 
 
 def _seconds(since_ms: int | None, at_ms: int) -> int | None:
@@ -421,6 +433,14 @@ def _edited(event: Event, key: Key, jobs: Jobs, past: Past) -> Iterator[Told]:
         yield from _stopped_job(key, "Workload is deleted", jobs, past)
 
 
+def _job_edited(event: Event, key: Key, _: Jobs, past: Past) -> Iterator[Told]:
+    if past.pods and _suspends(event):
+        yield Told(key, "Suspended", "Job suspended", JOB_CONTROLLER)
+        for pod in past.pods:
+            said = f"Deleted pod: {pod}"
+            yield Told(key, "SuccessfulDelete", said, JOB_CONTROLLER)
+
+
 def _changed(event: Event, key: Key, jobs: Jobs, past: Past) -> Iterator[Told]:
     """Yield what Kueue tells of a Workload that it brought in line with its job."""
     job, place = jobs.get((key.namespace, key.name)), f"{key.namespace}/{key.name}"
@@ -527,6 +547,7 @@ _TELLERS: dict[tuple[str, str], Callable[[Event, Key, Jobs, Past], Iterator[Told
     (CHANGED, "Workload"): _changed,
     ("Deactivate", "Workload"): _deactivated,
     ("Deactivate", ""): _as_ours,
+    ("Edit", "Job"): _job_edited,
     ("Edit", "Workload"): _edited,
     ("Evict", "Workload"): _evicted,
     ("Evict", ""): _as_ours,
