@@ -445,7 +445,6 @@ export const EN_LATER = {
   "pair.sums": "{earlier} earlier, {later} later, {never} never, {preemptions} preempted",
   "pair.changes": "{n} change|{n} changes",
   "pair.through": "{n} of {of} seeds",
-  "pair.replaced": "What-if {n} was replaced: this is what-if {by}, which took its place",
   "pair.running": "Running both sides",
   "pair.next": "Next",
   "pair.to": "to tick {tick}",

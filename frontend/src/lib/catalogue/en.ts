@@ -345,6 +345,7 @@ export const EN = {
   "lesson.fork": "Fork to try",
   "stage.present": "Present a lesson",
   "write.open": "Write a lesson's script",
+  "pair.replaced": "What-if {n} was replaced: this is what-if {by}, which took its place",
   "theatre.watch": "Watch the decision",
 } as const;
 
