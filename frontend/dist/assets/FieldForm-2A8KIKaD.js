@@ -1,1 +1,0 @@
-export{t as default}from"./FieldForm-DPyftWm9.js";

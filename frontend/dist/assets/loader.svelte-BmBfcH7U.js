@@ -1,1 +1,0 @@
-export{t as loader}from"./loader.svelte-BHg_2_5E.js";
