@@ -374,7 +374,7 @@ def test_pods_alone_are_offered_the_nodes_that_they_name(board: Board) -> None:
         "button", name="Add the node, as large as what runs on it"
     ).click()
     bench.get_by_role("button", name="Load", exact=True).click()
-    page.wait_for_url(re.compile(r"/s/\w+/board"))
+    page.wait_for_url(re.compile(r"/s/\w+/nodes"))
     made = re.search(r"/s/(\w+)/", page.url)[1]
     place = f"{board.url}/api/v1/sandboxes/{made}/objects/Node/-/worker-1"
     assert page.request.get(place).json()["status"]["allocatable"]["cpu"] == "32"
