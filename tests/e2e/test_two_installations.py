@@ -70,7 +70,7 @@ def test_a_lesson_made_by_playing_is_equal_on_another_installation(
 
     page.goto(there.url)
     page.locator("input[type=file]").set_input_files(lesson)
-    page.wait_for_url("**/s/*/board*")
+    page.wait_for_url("**/s/*/*")
     other = page.url.split("/s/")[1].split("/")[0]
     there.post(f"/api/v1/sandboxes/{other}/actions/step", {"untilTick": last})
     path = f"/api/v1/sandboxes/{other}"
