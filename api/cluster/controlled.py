@@ -32,7 +32,13 @@ from scheduler.engine.lifetime.jobs.starting import ADMISSION_GATE
 from scheduler.engine.world import World
 from scheduler.model.amounts import is_whole
 from scheduler.model.annotations import ARRIVAL
-from scheduler.model.jobs import QUEUE, pods_at_once, workload_name, workload_of
+from scheduler.model.jobs import (
+    JOB_INDEX,
+    QUEUE,
+    pods_at_once,
+    workload_name,
+    workload_of,
+)
 from scheduler.model.kueue.configuration import read_configuration
 from scheduler.model.objects import Key
 from scheduler.model.pod import template_hash
@@ -48,7 +54,6 @@ _MANAGED = "kueue.x-k8s.io/managed"
 _GROUP = "kueue.x-k8s.io/pod-group-name"
 _TRACKED = "batch.kubernetes.io/job-tracking"
 _ENDED = ("Failed", "Succeeded")
-_INDEX = "batch.kubernetes.io/job-completion-index"
 _HASH = "pod-template-hash"
 _REVISION = "deployment.kubernetes.io"
 #: Where controllers note which template of theirs they have taken up.
@@ -415,8 +420,8 @@ def _job_pod(
     base = f"{name}-"
     if spec.get("completionMode") == "Indexed":
         number = str(_index_of(kept, found) if index is None else index)
-        labels = {**labels, _INDEX: number}
-        annotations = {**annotations, _INDEX: number}
+        labels = {**labels, JOB_INDEX: number}
+        annotations = {**annotations, JOB_INDEX: number}
         base = f"{name}-{number}-"
     base = base[:_LONGEST_BASE]
     return _with(

@@ -14,6 +14,8 @@ from api.cluster import rollouts
 from api.cluster.controlled import Owners, replica_set
 from api.cluster.event_objects import owners_of
 from sandbox.models import Event, Sandbox, table_of
+from scheduler.engine.lifetime.starting import first_rolled
+from scheduler.model.jobs import pod_number
 from scheduler.model.objects import Key
 
 JOB_CONTROLLER = "job-controller"
@@ -237,7 +239,8 @@ class _StatefulSets:
             for number in sorted(waiting):
                 yield _made(owner, number)
         elif kind == "Pod" and event.type == "Bind":
-            yield from self._bound(owner, int(name.rpartition("-")[2]))
+            if (bound := pod_number(name)) is not None:
+                yield from self._bound(owner, bound)
         elif kind == "StatefulSet" and event.type == "Edit":
             yield from self._edited(owner, event.data or {})
 
@@ -259,10 +262,9 @@ class _StatefulSets:
 
     def _next_anew(self, owner: Key, number: int) -> Iterator[Told]:
         """Yield that a pod is deleted and made again of another template."""
-        strategy = self.specs[owner].get("updateStrategy") or {}
-        first = (strategy.get("rollingUpdate") or {}).get("partition") or 0
+        first = first_rolled(self.specs[owner])
         self.older.pop(owner, None)
-        if number >= first and strategy.get("type") != "OnDelete":
+        if first is not None and number >= first:
             self.older[owner] = number
             yield _deleted(owner, number)
             yield _made(owner, number)

@@ -12,6 +12,7 @@ from typing import Any
 from api.metrics.counting import WorkloadTotals
 from api.metrics.exposition import Exposition
 from sandbox.page.diffs import Page, Row
+from scheduler.engine.kueue.cache.cluster import IS_TERMINATING
 
 #: Kueue exports memory in bytes and CPU in cores.
 _MILLI = frozenset({"cpu"})
@@ -103,7 +104,7 @@ def _cluster_queue(
 
 def _is_going(row: Row) -> bool:
     """Return whether a ClusterQueue waits for its end."""
-    return bool(row["inactiveReason"].endswith("clusterQueue is terminating"))
+    return bool(row["inactiveReason"].endswith(IS_TERMINATING))
 
 
 def _cell(out: Exposition, cell: dict[str, Any], own: dict[str, str]) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from scheduler.model.amounts import is_whole
 from scheduler.model.objects import Key
 from scheduler.model.releases.release import NO_RELEASE, Release
 
@@ -15,6 +16,8 @@ Manifest = Mapping[str, Any]
 QUEUE = "kueue.x-k8s.io/queue-name"
 _PREBUILT = "kueue.x-k8s.io/prebuilt-workload-name"
 PRIORITY_CLASS = "kueue.x-k8s.io/priority-class"
+#: On a pod of an Indexed Job.
+JOB_INDEX = "batch.kubernetes.io/job-completion-index"
 _ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz"
 _LONGEST_NAME = 63
 _SUFFIX = 5
@@ -223,3 +226,9 @@ def _count(spec: Manifest, name: str, default: int = 1) -> int:
 def count_of(holder: Manifest, name: str, default: int) -> int:
     """Return a count of a manifest; `default` when it is left out."""
     return _count(holder, name, default)
+
+
+def pod_number(name: str) -> int | None:
+    """Return the number at the end of a pod's name; None: its name, as it came, has none."""
+    number = name.rpartition("-")[2]
+    return int(number) if is_whole(number) else None

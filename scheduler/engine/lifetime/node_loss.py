@@ -12,9 +12,10 @@ from scheduler.engine.lifetime.pod_ends import (
 )
 from scheduler.engine.lifetime.runs import Due, Run
 from scheduler.engine.lifetime.runtime_state import NODE
-from scheduler.engine.lifetime.starting import number_of, partition
+from scheduler.engine.lifetime.starting import first_rolled
 from scheduler.model.decisions import Evict
 from scheduler.model.event_words import Befallen
+from scheduler.model.jobs import pod_number
 from scheduler.model.objects import Key, Object
 from scheduler.model.sentence import Sentence
 
@@ -101,24 +102,25 @@ class NodeLoss(PodEnds):
 
         Source: docs/semantics/controllers.md#statefulset.
         """
-        strategy = stateful_set.spec.get("updateStrategy") or {}
-        if strategy.get("type") != "OnDelete":
-            for pod in run.pods:
-                if number_of(pod) >= partition(stateful_set):
-                    self.older[pod] = None
-                    self._touch(pod)
+        first = first_rolled(stateful_set.spec)
+        for pod in run.pods:
+            number = pod_number(pod.name)
+            if first is not None and number is not None and number >= first:
+                self.older[pod] = None
+                self._touch(pod)
         self.older[stateful_set.key] = None
         self._touch(stateful_set.key)
         self.roll_on(run)
 
     def roll_on(self, run: Run) -> None:
         """Delete the last pod of an older template: one at a time, the others ready."""
+        numbers = {pod: pod_number(pod.name) or 0 for pod in run.pods}
         older = [pod for pod in run.pods if pod in self.older]
         if not older or not run.active or run.step_due() == Due.REPLACE:
             return
-        last = max(older, key=number_of)
+        last = max(older, key=numbers.__getitem__)
         ordered = self._in_order(self.host.objects[run.owner])
-        above = [pod for pod in run.pods if ordered or number_of(pod) > number_of(last)]
+        above = (p for p, at in numbers.items() if ordered or at > numbers[last])
         if all(pod in run.ready for pod in above) and last not in self.terminating:
             self.older.pop(last)
             self._lose_gracefully(last)

@@ -15,7 +15,7 @@ from scheduler.engine.lifetime.admission import POD_SET, owner_key
 from scheduler.engine.lifetime.runs import Due, Run
 from scheduler.engine.lifetime.runtime_state import WORKLOAD
 from scheduler.engine.lifetime.stopping import RunScaling
-from scheduler.model.jobs import pods_at_once
+from scheduler.model.jobs import JOB_INDEX, pod_number, pods_at_once
 from scheduler.model.objects import Key, Object
 from scheduler.model.reasons import (
     BACKOFF_LIMIT,
@@ -181,7 +181,8 @@ class PodEnds(RunScaling):
 
     def _index_fails(self, run: Run, job: Object, pod: Key, most: int) -> int:
         """Count a failure of a pod's index, which has `most` others; return how many."""
-        index = str(int(pod.name.rpartition("-")[2]) % pods_at_once(job.spec))
+        given = self.host.objects[pod].annotations.get(JOB_INDEX)
+        index = given or str((pod_number(pod.name) or 0) % pods_at_once(job.spec))
         tries = run.failed_at.get(index, 0) + 1
         run.failed_at[index] = tries
         if tries > most:

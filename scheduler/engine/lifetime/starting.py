@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from scheduler.engine.kueue.topology.replacement import RankedPod, domains_for
@@ -88,15 +89,12 @@ STATEFUL_SET = "StatefulSet"
 _JOB = frozenset({"Job"})
 
 
-def partition(stateful_set: Object) -> int:
-    """Return the first number of a set whose pods an update makes anew."""
-    strategy = stateful_set.spec.get("updateStrategy") or {}
+def first_rolled(spec: Mapping[str, Any]) -> int | None:
+    """Return the first number of a StatefulSet that an update makes anew; None: none does."""
+    strategy = spec.get("updateStrategy") or {}
+    if strategy.get("type") == "OnDelete":
+        return None
     return int((strategy.get("rollingUpdate") or {}).get("partition") or 0)
-
-
-def number_of(pod: Key) -> int:
-    """Return the number of a pod in its StatefulSet."""
-    return int(pod.name.rpartition("-")[2])
 
 
 class RunStarting(RunRounds):
@@ -304,7 +302,9 @@ class RunStarting(RunRounds):
     ) -> dict[str, Any]:
         """Return a pod set with the template that a rolled StatefulSet has now."""
         found = self.host.objects.get(self.set_of(owner) or owner.key)
-        if found is None or found.key not in self.older or number < partition(found):
+        if found is None or found.key not in self.older:
+            return pod_set
+        if number < (first_rolled(found.spec) or 0):
             return pod_set
         given, present = pod_set.get("template") or {}, found.spec.get("template") or {}
         metadata = {

@@ -7,8 +7,9 @@ import random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scheduler.engine.kube.framework.plugin import Event
+from scheduler.engine.kube.framework.plugin import Event, QueuedPodInfo
 from scheduler.engine.kube.framework.status import OK, Code, Status
+from scheduler.engine.kube.queue.heaps import BackoffHeap
 from scheduler.engine.kube.queue.scheduling_queue import SchedulingQueue
 from scheduler.engine.stage import Context
 from scheduler.model.kube.configuration import BackoffSettings
@@ -51,6 +52,18 @@ def played(seed: int, *, kept: bool) -> Rig:
 def test_decisions_are_those_of_a_look_at_all_that_wait(seed: int) -> None:
     kept, looked = (played(seed, kept=every) for every in (True, False))
     assert kept.decisions == looked.decisions
+
+
+def test_an_older_entry_may_come_up_after_the_newer_one_is_gone():
+    keys = iter([(2,), (1,)])
+    heap = BackoffHeap(lambda _: next(keys))
+    queued = QueuedPodInfo(pod=read_pod(pod("a"), {}))
+    queued.place = "backoff"
+    heap.push(queued)
+    heap.push(queued)  # it changed: it comes up before its older entry
+    assert heap.first() is queued
+    queued.place = "flight"
+    assert heap.first() is None
 
 
 asked: list[str] = []  # of whom an event was asked about

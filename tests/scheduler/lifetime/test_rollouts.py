@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import copy
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from scheduler.engine.lifetime.controllers.deployments import Rollout, resized
 from scheduler.engine.tick import simulate
 from scheduler.engine.world import World
+from scheduler.model.jobs import JOB_INDEX
 from scheduler.model.objects import Key, Object
-from tests.builders import job, node, small_cluster, world_of
+from tests.builders import job, node, pod, small_cluster, world_of
 from tests.scheduler.lifetime.test_pod_controllers import controller
 
 WEB = Key("Deployment", "default", "web")
@@ -175,11 +177,11 @@ def versions(world: World) -> list[str]:
     return [world.get(key).annotations.get("v", "1") for key in pods]
 
 
-def rolled_set(at_s: int = 15, **spec: object) -> World:
+def rolled_set(at_s: int = 15, stack: str = "kube", **spec: object) -> World:
     """Return a set of three whose template changed; each pod takes 5 s to get ready."""
     made = controller("StatefulSet", replicas=3, serviceName="web", **spec)
     made["metadata"]["annotations"] = {"quotalab.dev/ready-after": "5s"}
-    world = world_of(node("n1", cpu=8), made, stack="kube")
+    world = world_of(node("n1", cpu=8), made, stack=stack)
     simulate(world, until_ms=at_s * 1000)  # the last is ready after 15
     manifest = copy.deepcopy(world.get(SET).manifest)
     manifest["spec"]["template"]["metadata"]["annotations"] = {"v": "2"}
@@ -187,8 +189,9 @@ def rolled_set(at_s: int = 15, **spec: object) -> World:
     return world
 
 
-def test_a_set_makes_its_pods_anew_from_the_last_one_by_one():
-    world, found = rolled_set(), []
+@pytest.mark.parametrize("stack", ["kube", "kueue", "yunikorn"])
+def test_a_set_makes_its_pods_anew_from_the_last_one_by_one(stack):
+    world, found = rolled_set(stack=stack), []
     for at_s in (16, 21, 26, 31):
         simulate(world, until_ms=at_s * 1000)
         found.append("".join(versions(world)))
@@ -201,6 +204,25 @@ def test_an_update_waits_for_a_pod_that_is_not_ready():
     assert versions(world) == ["1", "1", "1"]
     simulate(world, until_ms=16_000)
     assert versions(world) == ["1", "1", "2"]
+
+
+def test_a_pod_of_a_set_without_a_number_in_its_name_stays():
+    made = controller("StatefulSet", replicas=2, serviceName="web")
+    world = world_of(node("n1", cpu=8), made, stack="kube")
+    simulate(world, until_ms=5_000)
+    given, own = (
+        copy.deepcopy(world.get(min(world.keys("Pod"))).manifest) for _ in range(2)
+    )
+    given["metadata"]["name"] = "web-odd"
+    key = Key("Pod", "default", "web-odd")
+    world.put(Object(key=key, manifest=given))
+    world.delete(Key("Pod", "default", own["metadata"]["name"]))
+    simulate(world, until_ms=8_000)
+    manifest = copy.deepcopy(world.get(SET).manifest)
+    manifest["spec"]["template"]["metadata"]["annotations"] = {"v": "2"}
+    world.put(Object(key=SET, manifest=manifest))
+    simulate(world, until_ms=20_000)
+    assert "v" not in world.get(key).annotations
 
 
 def test_a_partition_keeps_the_pods_below_it():
@@ -241,7 +263,11 @@ def failing(at_s: int, **spec: object) -> World:
 
 
 def why(world: World) -> list[str]:
-    given = world.get(FAILS).status["conditions"]
+    return why_of(world, FAILS.name)
+
+
+def why_of(world: World, name: str) -> list[str]:
+    given = world.get(Key("Job", "default", name)).status["conditions"]
     return [one["reason"] for one in given if one["type"] == "Failed"]
 
 
@@ -282,3 +308,23 @@ def test_indexes_fail_for_themselves():
     assert why(failing(3, **indexed, maxFailedIndexes=1)) == [
         "MaxFailedIndexesExceeded"
     ]
+
+
+def test_indexes_of_pods_that_came_with_their_job_are_read_from_their_annotations():
+    made = job("ix", runtime="600s", fails_after="4s", parallelism=2)
+    made["spec"] |= {
+        "completions": 2,
+        "completionMode": "Indexed",
+        "backoffLimitPerIndex": 0,
+    }
+    pods = []
+    for number, letters in ("0", "abcde"), ("1", "fghij"):
+        came = pod(f"ix-{number}-{letters}", cpu=1)
+        came["spec"]["nodeName"] = "n1"
+        came["metadata"]["annotations"] = {JOB_INDEX: number}
+        owner = {"apiVersion": "batch/v1", "kind": "Job", "name": "ix", "uid": "u"}
+        came["metadata"]["ownerReferences"] = [{**owner, "controller": True}]
+        pods.append(came)
+    world = world_of(node("n1", cpu=8), made, *pods, stack="kube")
+    simulate(world, until_ms=40_000)
+    assert why_of(world, "ix") == ["FailedIndexes"]

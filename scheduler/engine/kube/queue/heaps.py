@@ -102,7 +102,7 @@ class BackoffHeap:
         heap = self._heap
         while heap:
             _, _, _, entry, queued = heap[0]
-            last = self._current[id(queued)] == entry
+            last = self._current.get(id(queued)) == entry
             if last and queued.place == "backoff":
                 return queued
             heapq.heappop(heap)

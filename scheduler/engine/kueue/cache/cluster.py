@@ -256,6 +256,7 @@ class Cluster:
 Problem = tuple[str, str]  # reason and sentence
 COHORT_CYCLE = "CohortCycle"
 TERMINATING = "Terminating"
+IS_TERMINATING = "clusterQueue is terminating"
 
 
 def problems(
@@ -271,7 +272,7 @@ def problems(
     `topologies` are missing ones, with the flavor that names each.
     """
     if spec.going:
-        yield TERMINATING, "clusterQueue is terminating"
+        yield TERMINATING, IS_TERMINATING
     if spec.stop != "None":
         yield "Stopped", "is stopped"
     names = [name for group in spec.groups for name in group.flavors]

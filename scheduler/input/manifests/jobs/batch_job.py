@@ -7,9 +7,9 @@ from typing import Any
 
 from scheduler.input.manifests.jobs.base import QueuedJob, pod_set
 from scheduler.input.manifests.jobs.making import annotations_of
-from scheduler.input.manifests.jobs.topology import JOB_INDEX
 from scheduler.model.amounts import is_whole
 from scheduler.model.jobs import (
+    JOB_INDEX,
     Manifest,
     Surroundings,
     count_of,

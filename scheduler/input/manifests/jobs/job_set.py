@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from scheduler.input.manifests.jobs.base import QueuedJob, pod_set
-from scheduler.input.manifests.jobs.topology import JOB_INDEX, JOBSET_INDEX
+from scheduler.input.manifests.jobs.topology import JOBSET_INDEX
 from scheduler.model.jobs import (
+    JOB_INDEX,
     Manifest,
     Served,
     Surroundings,

@@ -18,7 +18,6 @@ _FIELDS = {
     "slice-required-topology": "podSetSliceRequiredTopology",
 }
 _LAYERS = "slice-required-topology-constraints"
-JOB_INDEX = "batch.kubernetes.io/job-completion-index"
 JOBSET_INDEX = "jobset.sigs.k8s.io/job-index"
 POD_GROUP_INDEX = "kueue.x-k8s.io/pod-group-pod-index"
 
