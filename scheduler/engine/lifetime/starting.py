@@ -322,12 +322,14 @@ class RunStarting(RunRounds):
 
         Source: docs/semantics/controllers.md#statefulset.
         """
-        if self.set_of(owner) is None:
+        if (key := self.set_of(owner)) is None:
             return run.made
-        if len(run.pods) == run.made:
-            return run.made  # none was ever lost, so none below is free
-        number = 0
-        while pod_key(owner, pod_set, number) in self.host.objects:
+        # While none was ever lost, none below is free.
+        number = run.made if len(run.pods) == run.made else 0
+        while (
+            pod_key(owner, pod_set, number) in self.host.objects
+            or Key(POD, key.namespace, f"{key.name}-{number}") in self.host.objects
+        ):  # the second as it came with the set
             number += 1
         return number
 

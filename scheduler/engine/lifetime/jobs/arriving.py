@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from scheduler.engine.kueue.queries import is_running, is_stopping
@@ -274,10 +274,25 @@ class JobArrival(JobSlices, PodGroups, PrebuiltWorkloads):
         )
 
     def _start_or_scale(self, job: Object, pod_sets: PodSets) -> None:
-        """Start what nobody manages; what serves already gets its new replicas."""
+        """Start what nobody manages; what serves already gets its new replicas.
+
+        What came with its pods goes on with them.
+        """
         run = self.lifetime.runs.get(job.key)
         if run is not None and run.active and self.kind_of(job).endless:
             self.lifetime.scale(run, job, pod_sets)
+            return
+        pods = []
+        if run is None or not run.attempt:
+            pods = self._not_taken_up(self.given.pods_of(job.key, job.key))
+        standing = [
+            pod
+            for pod in pods
+            if not (has_ended(pod.status) or pod.metadata.get("deletionTimestamp"))
+        ]
+        ended = [pod for pod in pods if pod.status.get("phase") == "Succeeded"]
+        if standing or ended:
+            self.lifetime.resume(job, pod_sets, standing, ended)
         else:
             self.lifetime.start(job, pod_sets)
 
@@ -313,6 +328,9 @@ class JobArrival(JobSlices, PodGroups, PrebuiltWorkloads):
         keys = self.given.pods_of(workload.key, owner)
         if owner is not None and owner.kind == "Pod":
             keys = [pod.key for pod in self._given_pods(workload.key)]
+        return self._not_taken_up(keys)
+
+    def _not_taken_up(self, keys: Iterable[Key]) -> list[Object]:
         pods = [self.host.objects[key] for key in keys if key in self.host.objects]
         return [pod for pod in pods if pod.key not in self.lifetime.owners]
 
