@@ -36,10 +36,18 @@ BAR = {"key": "ClusterQueue//a", "what": "usage f/cpu", "text": "1, not 4"}
 SUM = {"key": "Cohort//c", "what": "usage f/cpu", "text": "1, not 4"}
 
 
-def seen(*drawn: dict[str, str], at: str = "tick 6", mark: str = "+1:25") -> Any:
+EQUAL = {"key": "ClusterQueue//a", "what": "usage g/cpu", "text": "1 / 8"}
+
+
+def seen(
+    *drawn: dict[str, str],
+    at: str = "tick 6",
+    mark: str = "+1:25",
+    equal: tuple[dict[str, str], ...] = (),
+) -> Any:
     marks = [["Workload/ns/w", "later", mark]]
     facts = [{"key": "ClusterQueue//a", "what": "usage f/cpu"}]
-    ghosts = {"at": at, "drawn": drawn, "marks": marks}
+    ghosts = {"at": at, "drawn": drawn, "equal": equal, "marks": marks}
     return {"tick": "6", "facts": facts, "ghosts": ghosts}
 
 
@@ -60,6 +68,25 @@ def test_what_rest_says_of_both_sides_is_right() -> None:
 )
 def test_another_number_is_noticed(wrong: Any) -> None:
     assert len(list(ghost.wrong(wrong, VERDICT, ROWS))) == 1
+
+
+BOTH = USED | {"flavor": "g"} | dict.fromkeys(SIDES, SIDES["changed"])
+WITH_BOTH = VERDICT | {"lines": [USED | SIDES, SUMMED, BOTH]}
+CELLS = [CELL, CELL | {"flavor": "g", "used": "1000"}]
+TWO_CELLS = ROWS | {"ClusterQueue//a": QUEUE | {"cells": CELLS}}
+
+
+def test_a_number_that_both_sides_have_is_right() -> None:
+    one = seen(BAR, equal=(EQUAL,))
+    assert list(ghost.wrong(one, WITH_BOTH, TWO_CELLS)) == []
+
+
+@pytest.mark.parametrize(
+    "wrong", [EQUAL | {"text": "2 / 8"}, EQUAL | {"what": "usage f/cpu"}]
+)
+def test_a_number_that_only_one_side_has_is_noticed(wrong: dict[str, str]) -> None:
+    (said,) = ghost.wrong(seen(BAR, equal=(wrong,)), WITH_BOTH, TWO_CELLS)
+    assert said.startswith("equal in")
 
 
 def test_a_run_that_became_something_else_is_noticed() -> None:
