@@ -12,12 +12,14 @@ import ctypes
 import logging
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from django.db import DatabaseError, connection
 
@@ -61,6 +63,42 @@ class EndedError(BaseException):
     """Whoever operates this process ends it, whatever the block is at."""
 
 
+#: How a block of this thread is raised in again, innermost last.
+_blocks = threading.local()
+
+
+@contextmanager
+def _raised_again(raise_again: Callable[[type[BaseException]], None]) -> Iterator[None]:
+    """Raise again in the block what a callback of the collector or a finalizer swallowed.
+
+    Python drops what is raised in those; `raise_again` is told, and raises later from
+    another thread: raised here, it would be dropped in the hook, too.
+    """
+    blocks = _blocks.__dict__.setdefault("open", [])
+    blocks.append(raise_again)
+    if sys.unraisablehook is not _note_dropped:
+        _others[:] = [sys.unraisablehook]
+        sys.unraisablehook = _note_dropped
+    try:
+        yield
+    finally:
+        blocks.remove(raise_again)
+
+
+_others: list[Callable[[Any], object]] = []  # the hook that was there
+
+
+def _note_dropped(dropped: Any) -> None:
+    blocks = getattr(_blocks, "open", None)
+    if blocks and issubclass(dropped.exc_type, OverdueError | EndedError):
+        blocks[-1](dropped.exc_type)
+    else:
+        _others[-1](dropped)
+
+
+#: How often the processor time of requests is looked at.
+LOOK_S = 0.1
+
 _stops: set[Callable[[type[BaseException]], None]] = set()  # of the blocks that run
 _ending = threading.Event()
 
@@ -72,7 +110,8 @@ def stopped_after(seconds: float) -> Iterator[None]:
     Raises EndedError in it where the process is to end. Both are raised between two
     instructions of Python: a call into C ends first.
     """
-    lock, open_, thread = threading.Lock(), [True], threading.get_ident()
+    lock, open_, thread = threading.RLock(), [True], threading.get_ident()
+    timers: list[threading.Timer] = []
 
     def stop(error: type[BaseException]) -> None:
         with lock:
@@ -80,18 +119,25 @@ def stopped_after(seconds: float) -> Iterator[None]:
                 open_.clear()
                 _raise_in(thread, error)
 
-    timer = threading.Timer(seconds, partial(stop, OverdueError))
-    timer.daemon = True
+    def later(error: type[BaseException], after_s: float = LOOK_S) -> None:
+        with lock:
+            open_[:] = [True]
+            timers.append(threading.Timer(after_s, partial(stop, error)))
+            timers[-1].daemon = True
+            timers[-1].start()
+
     if seconds:
-        timer.start()
+        later(OverdueError, seconds)
     _stops.add(stop)
     try:
-        yield
+        with _raised_again(later):
+            yield
     finally:
         _stops.discard(stop)
         with lock:
             open_.clear()
-            timer.cancel()
+            for timer in timers:
+                timer.cancel()
 
 
 def end() -> None:
@@ -117,10 +163,6 @@ def tries_taken_back(column: str = "tries") -> dict[str, int]:
     It may be killed because its work takes long, and that says nothing of the work.
     """
     return {column: 0} if is_ending() else {}
-
-
-#: How often the processor time of requests is looked at.
-LOOK_S = 0.1
 
 
 @dataclass(eq=False, slots=True)
@@ -181,7 +223,8 @@ def within_cpu(seconds: float) -> Iterator[None]:
     watched = _Watched(thread, clock, time.clock_gettime(clock) + seconds)
     _cpu.begin(watched)
     try:
-        yield
+        with _raised_again(lambda _: _cpu.begin(watched)):
+            yield
     finally:
         _cpu.end(watched)
 

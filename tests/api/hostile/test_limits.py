@@ -139,6 +139,25 @@ def test_who_waits_uses_no_processor_time():
     other.join()
 
 
+@pytest.mark.parametrize("limit", [watchdog.within_cpu, watchdog.stopped_after])
+def test_a_block_is_ended_though_a_finalizer_swallowed_it(limit):
+    class Slow:
+        def __del__(self) -> None:
+            compute()
+
+    def compute() -> None:
+        end = time.thread_time() + 20
+        while time.thread_time() < end:
+            pass
+
+    def make_and_compute() -> None:
+        Slow()
+        compute()
+
+    with pytest.raises(watchdog.OverdueError), limit(0.05):
+        make_and_compute()
+
+
 @pytest.mark.django_db
 def test_writes_are_counted_by_themselves(client, allow, make):
     url = f"/api/v1/sandboxes/{make(flavor()).pk}"
