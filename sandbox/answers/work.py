@@ -54,7 +54,7 @@ def work(seconds: float, question_id: int | None = None) -> int:
 
 
 def execute(claim: QuestionClaim) -> bool:
-    """Work out what was claimed and write it; False when it came to nothing."""
+    """Work out what was claimed, or a part, and write it; False when it came to nothing."""
     question = Question.objects.filter(pk=claim.question_id).first()
     if question is None:  # nobody wanted it any longer
         return False
@@ -69,12 +69,28 @@ def execute(claim: QuestionClaim) -> bool:
     except OperationalError:
         logger.warning("a question was left", exc_info=True)
         return False
+    except YieldedError:
+        return bool(_mine(claim).update(lease_until=0, tries=0))
     except (SandboxError, SchedulerError) as error:
         return end(claim, error=document_of(error))
     except Exception as error:  # a defect of ours ends one question, and is reported
         logger.exception("a question failed", extra={"kind": question.kind})
         return end(claim, error=document_of(error))
     return end(claim, answer=answer)
+
+
+class YieldedError(BaseException):
+    """What is worked out has parts that wait for a later turn."""
+
+
+def yield_to_others() -> None:
+    """Raise YieldedError, in a worker, where a question waits that nobody works out.
+
+    For work that has kept what it has found. It is taken up again after those that were
+    taken up less often.
+    """
+    if watchdog.in_worker() and open_questions().exists():
+        raise YieldedError
 
 
 class _Teller:
@@ -129,7 +145,10 @@ def open_questions() -> QuerySet[Question]:
 
 
 def _at_once() -> QuerySet[Question]:
-    """Return what may be taken up, first of those who have fewest under way."""
+    """Return what may be taken up, first of those who have fewest under way.
+
+    Of those what was taken up least often: short work before the later parts of long.
+    """
     mine = Question.objects.filter(
         asked_by=OuterRef("asked_by"),
         state=Question.RUNNING,
@@ -140,7 +159,7 @@ def _at_once() -> QuerySet[Question]:
     most = settings.LIMITS["answers_at_once_per_user"]
     if most:
         found = found.filter(under_way__lt=most)
-    return found.order_by("under_way", "pk")
+    return found.order_by("under_way", "fence", "pk")
 
 
 def take(question_id: int | None = None) -> QuestionClaim | None:

@@ -9,7 +9,8 @@ One what-if, from the request that asks for it (`asking.py`) to its verdict:
 4. `begun()`: the side without the changes runs in a process beside, and is kept for the
    next change of the same revision.
 5. `compare_pair()`: the other side runs; at each stop both are compared, and the verdict
-   so far is written (`_telling()`), which also ends a what-if that was discarded.
+   so far is written (`_telling()`), which also ends a what-if that was discarded. Between
+   two seeds it yields to another question that waits, and goes on in a later turn.
 6. The row is open with its verdict, until `do_keep()` or `do_discard()` in `keeping.py`.
 """
 
@@ -24,7 +25,7 @@ from typing import Any
 import msgspec
 from django.conf import settings
 
-from sandbox.answers.work import answers
+from sandbox.answers.work import YieldedError, answers, yield_to_others
 from sandbox.models import KeptWhatIf
 from sandbox.process import watchdog
 from sandbox.process.beside import Beside, can_fork
@@ -69,21 +70,14 @@ def run(*, what_if: int) -> None:
         operation = operation_of(world, row.changes)
         runs = _plain_runs(row)
         try:
-            with runs.begun(world, seeds_of(world, row.seeds)) as plain_run:
-                verdict = compare_pair(
-                    world,
-                    lambda side: operations.perform(side, operation),
-                    horizon_ms=row.horizon_ms,
-                    seeds=row.seeds,
-                    hear=_alive(),
-                    tell=_telling(row),
-                    plain=plain_run,
-                )
+            verdict = _verdict(row, world, operation, runs)
         finally:
             if row.sandbox.is_real:
                 runs.end()
     except _UnwantedError:
         return
+    except YieldedError:
+        raise
     except BaseException:
         forget()
         raise
@@ -92,6 +86,42 @@ def run(*, what_if: int) -> None:
         operation=operations.to_document(operation),
         verdict=msgspec.to_builtins(verdict),
     )
+
+
+def _verdict(
+    row: KeptWhatIf, world: World, operation: operations.AnyOperation, runs: PlainRuns
+) -> PairVerdict:
+    """Return the verdict of all seeds, from those that are known on.
+
+    Raises YieldedError between two seeds where another question waits.
+    """
+    seeds = seeds_of(world, row.seeds)
+    verdict = _known(row, world.context.now_ms + row.horizon_ms)
+    left = seeds[len(verdict.seeds) if verdict else 0 :]
+    for seed in left:
+        with runs.begun(world, [seed]) as plain_run:
+            verdict = compare_pair(
+                world,
+                lambda side: operations.perform(side, operation),
+                horizon_ms=row.horizon_ms,
+                seeds=[seed],
+                hear=_alive(),
+                tell=_telling(row),
+                plain=plain_run,
+                so_far=verdict,
+            )
+        if seed != left[-1]:
+            _tell(row, verdict)
+            yield_to_others()
+    assert verdict is not None, "the last seed is told with the verdict"
+    return verdict
+
+
+def _known(row: KeptWhatIf, until_ms: int) -> PairVerdict | None:
+    """Return what an earlier turn told of whole seeds."""
+    if not row.verdict or row.verdict["toMs"] != until_ms:
+        return None
+    return msgspec.convert(row.verdict, PairVerdict)
 
 
 def _plain_runs(row: KeptWhatIf) -> PlainRuns:
@@ -115,11 +145,15 @@ def _telling(row: KeptWhatIf) -> Callable[[PairVerdict], None]:
         if now < next_at:
             return
         next_at = now + _TELL_S
-        found = KeptWhatIf.objects.filter(pk=row.pk, state=KeptWhatIf.RUNNING)
-        if not found.update(verdict=msgspec.to_builtins(verdict)):
-            raise _UnwantedError
+        _tell(row, verdict)
 
     return tell
+
+
+def _tell(row: KeptWhatIf, verdict: PairVerdict) -> None:
+    found = KeptWhatIf.objects.filter(pk=row.pk, state=KeptWhatIf.RUNNING)
+    if not found.update(verdict=msgspec.to_builtins(verdict)):
+        raise _UnwantedError
 
 
 def world_of(row: KeptWhatIf) -> World:

@@ -256,6 +256,7 @@ def compare_pair(
     hear: Callable[[], None] = lambda: None,
     tell: Callable[[PairVerdict], None] = lambda _: None,
     plain: Plain | None = None,
+    so_far: PairVerdict | None = None,
 ) -> PairVerdict:
     """Run copies of `world` to the horizon, without and with a change, once per seed.
 
@@ -265,7 +266,8 @@ def compare_pair(
     called at each instant. `tell` gets the verdict so far: of the first seed up to the
     instants of `stops`, of others when each is through; its `to_ms` is how far both
     runs are. `plain` gives the run of a seed without the change where that is known, or
-    is run elsewhere. Cost: two copies and their decisions per seed.
+    is run elsewhere. `so_far` has the verdict of other seeds, whole, which stays.
+    Cost: two copies and their decisions per seed.
     """
     given = seeds_of(world, seeds)
     begin = world.context.now_ms
@@ -274,6 +276,11 @@ def compare_pair(
     found: list[SeedVerdict] = []
     lines, assumed = NONE, _assumed(world)
     otherwise = NO_OTHER_RELEASE
+    if so_far is not None:
+        found += so_far.seeds
+        lines = Differing(so_far.lines, so_far.nodes_left_out)
+        otherwise = _Otherwise(so_far.rules, so_far.reasons)
+    whole = len(found) + len(given)
     for seed in given:
         changed = fork(world, seed=seed)
         alter(changed)
@@ -289,7 +296,7 @@ def compare_pair(
                 found.append(one)
             else:
                 tell(_verdict(begin, [one], lines, assumed, otherwise))
-        if len(found) < len(given):
+        if len(found) < whole:
             tell(_verdict(begin, found, lines, assumed, otherwise))
     return _verdict(begin, found, lines, assumed, otherwise)
 

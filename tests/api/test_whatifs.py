@@ -7,8 +7,9 @@ import pytest
 from rest_framework.test import APIClient
 
 from sandbox import actions
-from sandbox.answers.work import work
+from sandbox.answers.work import execute, take, work
 from sandbox.models import KeptWhatIf, Sandbox
+from sandbox.process import watchdog
 from sandbox.retention.retention import NEWEST
 from sandbox.whatifs import asking as whatifs
 from sandbox.world import history
@@ -278,6 +279,25 @@ def test_one_that_still_runs_has_the_verdict_so_far(call, client, queue, setting
     found = client.get(known["Location"] + "?wait=0")
     assert (found.status_code, found.json()["state"]) == (202, "running")
     assert found.json()["verdict"]["toMs"] == far.to_ms
+
+
+def test_between_two_seeds_another_question_is_answered(call, queue, settings):
+    seeds = {"seeds": [1, 2, 3]}
+    whole = asked(call, queue, quota(8), **seeds).json()["verdict"]
+    settings.ANSWER_INLINE = False
+    long = asked(call, queue, quota(8), wait=0, **seeds).json()["id"]
+    short = asked(call, queue, quota(6), wait=0).json()["id"]
+
+    def turn() -> tuple[int, str]:
+        """Work one turn out; return how many seeds of the long one are known, and the short one's state."""
+        with watchdog.ended_after(0):
+            assert execute(take())
+        rows = KeptWhatIf.objects
+        verdict = rows.get(pk=long).verdict or {"seeds": []}
+        return len(verdict["seeds"]), rows.get(pk=short).state
+
+    assert [turn(), turn(), turn()] == [(1, "running"), (1, "open"), (3, "open")]
+    assert call("get", queue, f"/what-ifs/{long}").json()["verdict"] == whole
 
 
 def test_one_that_was_discarded_is_not_worked_out(call, queue, settings):
