@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from scheduler.engine.tick import run_tick, simulate
 from scheduler.engine.world import World
@@ -61,6 +61,13 @@ class _Unit:
         return True
 
 
+class Gang(NamedTuple):
+    """What a pod is a part of, and how many pods that needs: None for all there are."""
+
+    name: str
+    needs: int | None
+
+
 @dataclass
 class Begin:
     """A world some ticks old, with all that was decided up to now."""
@@ -95,7 +102,7 @@ def measured(
     run: Iterable[Decision],
     there: Iterable[Any],
     until_ms: int,
-    groups: Mapping[str, str] = MappingProxyType({}),
+    groups: Mapping[str, Gang] = MappingProxyType({}),
 ) -> dict[str, Measured]:
     """Return the times of each unit of one side; `there` are the keys after the change.
 
@@ -126,27 +133,31 @@ def measured(
         for name, unit in units.items()
         if name in known or name not in earlier or unit.evictions
     }
-    members: dict[str, list[_Unit]] = {}
+    members: dict[Gang, list[_Unit]] = {}
     for name, unit in kept.items():
         if name in groups:
             members.setdefault(groups[name], []).append(unit)
     alone = {name: unit for name, unit in kept.items() if name not in groups}
     return {name: _told(unit, until_ms) for name, unit in alone.items()} | {
-        name: _together(pods, begin.now, until_ms) for name, pods in members.items()
+        gang.name: _together(pods, gang.needs, begin.now, until_ms)
+        for gang, pods in members.items()
     }
 
 
-def _together(pods: list[_Unit], begin: int, until: int) -> Measured:
-    """Return the times of what needs all of its pods, looked at instant by instant."""
+def _together(pods: list[_Unit], needs: int | None, begin: int, until: int) -> Measured:
+    """Return the times of what needs some or all of its pods, instant by instant."""
     instants = sorted({at for pod in pods for at, _ in pod.log})
     before = first = None
     waited = evictions = lost = 0
     for at, then in zip(instants, [*instants[1:], until], strict=True):
         told = [[what for t, what in pod.log if t <= at][-1:] for pod in pods]
         states = [one[0] for one in told if one and one[0] != "over"]
-        runs = all(one == "runs" for one in states) if states else before
+        over = sum(one == ["over"] for one in told)
+        least = min(needs, len(pods) - over) if needs else len(states)
+        runs = states.count("runs") >= least if states else before
         if runs and at < begin:
-            first = max(pod.first or 0 for pod in pods if pod.log[0][0] < begin)
+            ran = (pod.first or 0 for pod in pods if pod.log[0] == (begin - 1, "runs"))
+            first = sorted(ran)[least - 1]
         elif runs and first is None:
             first = at
         stopped = any((at, "stops") in pod.log for pod in pods)
