@@ -15,6 +15,7 @@ from sandbox.models import Experiment, Run, Sandbox
 from sandbox.page import diffs, rows
 from sandbox.page.events import records_of
 from sandbox.page.rows.tally import WorkloadTally
+from scheduler.analysis.measures.lives import LifeReader
 from scheduler.engine.tick import run_tick
 from scheduler.engine.world import World
 from scheduler.model.problems.library import plain_word
@@ -64,12 +65,13 @@ def _branch(world: World, end: int, number: str, title: str) -> Branch:
     begin_tick, begin_ms = world.tick, world.context.now_ms
     shown = Sandbox(title=title, stack=world.policy.spec.stack, seed=world.context.seed)
     page = rows.page_of(world, shown)
-    tally = WorkloadTally.of(page)
+    tally, reader = WorkloadTally.of(page), LifeReader(world)
     since: list[Happened] = []
     samples = []
     while world.tick < end:
         run_tick(world)
         changes = world.take()
+        reader.hear(changes.decisions, world)
         lines = records_of(changes.decisions)
         shown.tick, shown.now_ms = world.tick, world.context.now_ms
         diffs.apply(page, rows.delta_of(world, shown, page, tally, changes))
@@ -82,7 +84,7 @@ def _branch(world: World, end: int, number: str, title: str) -> Branch:
         begin_tick=begin_tick,
         begin_ms=begin_ms,
         end_ms=world.context.now_ms,
-        before=[],
         since=since,
+        lives=reader.lives(world.context.now_ms, world),
         samples=samples,
     )

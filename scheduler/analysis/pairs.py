@@ -14,7 +14,6 @@ from scheduler.analysis.measures.lives import LifeReader, Lives
 from scheduler.analysis.measures.report import idle_hours
 from scheduler.analysis.measures.subjects import kind_of_subjects
 from scheduler.analysis.measures.verdict import ChangeVerdict, verdict
-from scheduler.analysis.measures.waits import waits_of
 from scheduler.analysis.release_rules import (
     ReleaseRule,
     counted,
@@ -177,15 +176,7 @@ class Followed:
         )
 
     def _figures(self, measures: Measures, lives: Lives) -> PairFigures:
-        until_ms = lives.to_ms
-        found = waits_of(
-            (
-                (one.came_ms, one.started_ms)
-                for one in lives.units.values()
-                if one.came_ms is not None
-            ),
-            until_ms,
-        )
+        until_ms, found = lives.to_ms, lives.waits()
         summary = measures.summary()
         leader = self._lines.leader(until_ms)
         return PairFigures(

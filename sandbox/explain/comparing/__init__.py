@@ -1,8 +1,8 @@
 """Branches side by side: where they part, whose outcome differs, curves, sums.
 
-Read from history's rows alone, from the tick that the branches have in common
-up to one that all of them reached. The first branch is what the others are
-held against: a delta is theirs minus its own.
+From the tick that the branches have in common up to one that all of them reached:
+decisions and samples are history's rows, lives those of the branches run again. The
+first branch is what the others are held against: a delta is theirs minus its own.
 """
 
 from __future__ import annotations
@@ -15,10 +15,12 @@ from sandbox.base.errors import BusyError, NotFoundError
 from sandbox.base.refusals import Absent, NotNow
 from sandbox.explain.comparing.branches import Branch, read_branches
 from sandbox.explain.comparing.shapes import Comparison
-from sandbox.explain.comparing.timelines import counts, outcome_diffs, timelines_of
 from sandbox.explain.comparing.totals import (
+    counts,
     first_difference,
+    outcome_diffs,
     preemptions,
+    rows_between,
     series,
     totals,
 )
@@ -42,8 +44,8 @@ def compare(
     """Return what differs between two or more sandboxes.
 
     Curves are thinned out to `points`, the list of workloads cut after
-    MOST_LISTED, the most different first. A fixed number of queries per branch. Where a
-    past changes meanwhile (a rewind, history that is trimmed) all is read again. Raises
+    MOST_LISTED, those that lose most first. Cost: each branch run again, and a fixed
+    number of queries. Where a past changes meanwhile (a rewind, history that is trimmed) all is read again. Raises
     BusyError when that goes on, and NotFoundError for a sandbox that is gone.
     """
     for _ in range(MOST_READS):
@@ -72,20 +74,20 @@ def side_by_side(
     kinds = {branch.subject_kind for branch in branches}
     first, *others = branches
     # A Workload and a Pod of two stacks are not the same thing that waits.
-    timelines = [timelines_of(branch) if len(kinds) == 1 else {} for branch in branches]
-    workloads = outcome_diffs(branches, timelines)
+    rows = rows_between(branches) if len(kinds) == 1 else []
+    workloads = outcome_diffs(branches, rows)
     return Comparison(
         branches=[branch.line for branch in branches],
         from_tick=first.begin_tick,
         to_tick=end,
         same_subjects=len(kinds) == 1,
         differences=[first_difference(first, other) for other in others],
-        counts=counts(timelines),
+        counts=counts(branches, rows),
         workloads=workloads[:MOST_LISTED],
         more_workloads=max(0, len(workloads) - MOST_LISTED),
         preemptions=[preemptions(first, other) for other in others],
-        series=series(branches, timelines, points),
-        totals=totals(branches, timelines),
+        series=series(branches, points),
+        totals=totals(branches),
     )
 
 

@@ -16,6 +16,7 @@ from sandbox.models.fields import decode_json, json_text
 from sandbox.page.events import EventRecord
 from sandbox.world import history, operations
 from sandbox.world.history import RevisionRange
+from scheduler.analysis.measures.lives import Lives
 from scheduler.analysis.pairs import Followed, Mark, PairVerdict, compare_sides
 from scheduler.engine.world import World, fork
 from scheduler.engine.worlds.objects import gc_paused
@@ -55,8 +56,8 @@ class Branch:
     begin_tick: int
     begin_ms: int
     end_ms: int
-    before: list[Happened]  # shared with the other branches
     since: list[Happened]
+    lives: Lives
     samples: list[dict[str, Any]] = field(default_factory=list)  # of the ticks since
 
     @property
@@ -66,15 +67,13 @@ class Branch:
 
 
 def read_branches(sandboxes: Sequence[Sandbox], end: int) -> list[Branch]:
-    """Return the branches; the past that they have in common is read once."""
+    """Return the branches, each run again from where they part, or from its own begin."""
     common = common_revision(sandboxes)
     for sandbox in sandboxes:
         _refuse_forgotten(sandbox, common)
-    first = sandboxes[0]
-    begin = _revision(first, common)
+    begin = _revision(sandboxes[0], common)
     tick, t_ms = min(begin, (end, begin[1]))
-    before = _happened(first, Q(revision__lte=common, tick__lte=end))
-    return [_branch(sandbox, common, tick, t_ms, end, before) for sandbox in sandboxes]
+    return [_branch(sandbox, common, tick, t_ms, end) for sandbox in sandboxes]
 
 
 def _refuse_forgotten(sandbox: Sandbox, common: int) -> None:
@@ -122,8 +121,10 @@ def _branch(
     tick: int,
     t_ms: int,
     end: int,
-    before: list[Happened],
 ) -> Branch:
+    end_ms = _time_at(sandbox, end)
+    first = common or _first_revision(sandbox)
+    world = history.world_at(sandbox, first)
     return Branch(
         line=BranchLine(
             id=sandbox.pk,
@@ -134,11 +135,16 @@ def _branch(
         ),
         begin_tick=tick,
         begin_ms=t_ms,
-        end_ms=_time_at(sandbox, end),
-        before=before,
+        end_ms=end_ms,
         since=_happened(sandbox, Q(revision__gt=common, tick__lte=end)),
+        lives=_run_again(sandbox, first, end, world, end_ms).lives,
         samples=_samples(sandbox, common, end),
     )
+
+
+def _first_revision(sandbox: Sandbox) -> int:
+    rows = history.rows_of(Revision, sandbox, whole=True).order_by("number")
+    return rows.values_list("number", flat=True)[0]
 
 
 def _time_at(sandbox: Sandbox, tick: int) -> int:

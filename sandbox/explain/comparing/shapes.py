@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from scheduler.analysis.measures.verdict import StartVerdict
+from scheduler.analysis.measures.verdict import RunCourse
 
 
 class Shape(msgspec.Struct, rename="camel", frozen=True, kw_only=True):
@@ -43,45 +43,31 @@ class Difference(Shape, frozen=True, kw_only=True):
     theirs: Decided | None
 
 
-class Span(Shape, frozen=True, kw_only=True):
-    """A span of a timeline; `until_ms` None = it lasts."""
-
-    state: Literal["waiting", "running", "finished"]
-    from_ms: int
-    until_ms: int | None
-
-
-class Timeline(Shape, frozen=True, kw_only=True):
-    """What happened to one workload in one branch; None = not (yet)."""
-
-    arrived_ms: int | None
-    first_ms: int | None  # first start
-    started_ms: int | None  # the start that holds, or that it finished from
-    finished_ms: int | None
-    evictions: int
-    spans: list[Span]
-
-
 class OutcomeDiff(Shape, frozen=True, kw_only=True):
-    """A workload whose outcome differs; `verdicts` are of the other branches.
+    """A unit of work whose life differs.
 
-    earlier and later: by the start that holds. never: it does not run there.
-    only: it runs there and not in the first branch.
+    `fates`: what becomes of it in each other branch held against the first, the worst
+    first, as in the verdict of a what-if; none where it is the same. `courses`: its life
+    in each branch; None where it is not there.
     """
 
     subject: str
-    verdicts: list[StartVerdict]
-    timelines: list[Timeline | None]  # one per branch; None = it does not exist at all
+    fates: list[list[str]]
+    courses: list[RunCourse | None]
 
 
 class OutcomeCounts(Shape, frozen=True, kw_only=True):
-    """How many workloads ended how in one of the other branches."""
+    """How many units stand under what in one of the other branches.
+
+    `same` counts those within a tick, too; `other` those that one branch lacks, that an
+    edit moved, or that run elsewhere at the same times.
+    """
 
     same: int = 0
     earlier: int = 0
     later: int = 0
     never: int = 0
-    only: int = 0
+    other: int = 0
 
 
 class Preempted(Shape, frozen=True, kw_only=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bisect
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any
 
@@ -13,23 +13,34 @@ from sandbox.explain.comparing.shapes import (
     Curves,
     Decided,
     Difference,
+    OutcomeCounts,
+    OutcomeDiff,
     Preempted,
     Preemptions,
     Series,
     Total,
 )
-from sandbox.explain.comparing.timelines import Timelines
-from scheduler.analysis.measures import Waits, better, waits_of
+from scheduler.analysis.measures import Waits, better
+from scheduler.analysis.measures.lives import Lives
 from scheduler.analysis.measures.samples import unfair_spans
+from scheduler.analysis.measures.verdict import (
+    WorkloadVerdict,
+    course_of,
+    lost_of,
+    rows_of,
+    totals_of,
+    worst_first,
+)
 from scheduler.model.amounts import CPU
+from scheduler.model.objects import Key
 
 _HOUR_MS = 3_600_000
 Numbers = dict[str, float | None]
 
 
-def totals(branches: Sequence[Branch], timelines: Sequence[Timelines]) -> list[Total]:
+def totals(branches: Sequence[Branch]) -> list[Total]:
     """Return every measure of every branch, in one order."""
-    found = [_numbers(b, own) for b, own in zip(branches, timelines, strict=True)]
+    found = [_numbers(branch) for branch in branches]
     names = dict.fromkeys(name for numbers in found for name in numbers)
     return [_total(name, [numbers.get(name) for numbers in found]) for name in names]
 
@@ -42,27 +53,15 @@ def _total(name: str, values: list[float | None]) -> Total:
     return Total(measure=name, better=better(name), values=values, deltas=deltas)
 
 
-def _numbers(branch: Branch, timelines: Timelines) -> Numbers:
-    waits = waits_of(
-        (
-            (timeline.arrived_ms, timeline.first_ms)
-            for timeline in timelines.values()
-            if not timeline.started_before and timeline.arrived_ms is not None
-        ),
-        branch.end_ms,
-    )
-    finished = [
-        timeline
-        for timeline in timelines.values()
-        if timeline.finished_ms is not None and not timeline.finished_before
-    ]
-    types = [happened.type for happened in branch.since]
+def _numbers(branch: Branch) -> Numbers:
+    lives = branch.lives
+    waits, sums = lives.waits(), totals_of(lives, lives.units, {})
     return {
         "started": len(waits.ordered) - waits.never_started,
-        "finished": len(finished),
-        "waiting": sum(_waits(timeline.spans) for timeline in timelines.values()),
-        "preemptions": types.count("Preempt"),
-        "evictions": sum(timeline.evictions for timeline in timelines.values()),
+        "finished": sums.finished,
+        "waiting": sum(one.waits for one in lives.units.values()),
+        "preemptions": sums.preemptions,
+        "evictions": sums.evictions,
         "neverStarted": waits.never_started,
         "waitMeanMs": waits.mean_ms,
         "waitP50Ms": waits.quantile(0.5),
@@ -70,8 +69,8 @@ def _numbers(branch: Branch, timelines: Timelines) -> Numbers:
         "waitMaxMs": waits.max_ms,
         **_searched(branch),
         **_fairness(branch),
-        "workLostMs": sum(timeline.lost_ms for timeline in timelines.values()),
-        **_lost(timelines),
+        "workLostMs": sums.work_lost_ms,
+        **_lost(lives),
         **_used(branch.samples),
     }
 
@@ -107,17 +106,10 @@ def _searched(branch: Branch) -> Numbers:
     return {n: sum(sample[n] for sample in branch.samples) for n in counted}
 
 
-def _waits(spans: Sequence[tuple[str, int, int | None]]) -> bool:
-    return bool(spans) and spans[-1][0] == "waiting"
-
-
-def _lost(timelines: Timelines) -> Numbers:
+def _lost(lives: Lives) -> Numbers:
     """Return work lost in units x hours, by resource."""
-    lost: dict[str, int] = {}
-    for timeline in timelines.values():
-        for resource, amount in timeline.lost.items():
-            lost[resource] = lost.get(resource, 0) + amount
-    return {f"workLost.{r}": _hours(r, amount) for r, amount in sorted(lost.items())}
+    lost = sorted(lost_of(lives, lives.units).items())
+    return {f"workLost.{r}": _hours(r, amount) for r, amount in lost if amount}
 
 
 def _hours(resource: str, amount: int) -> float:
@@ -154,18 +146,10 @@ def _used(samples: Sequence[dict[str, Any]]) -> Numbers:
 Body = dict[str, Any]  # a sample
 
 
-def series(
-    branches: Sequence[Branch], timelines: Sequence[Timelines], points: int
-) -> Series:
+def series(branches: Sequence[Branch], points: int) -> Series:
     """Return curves over at most `points` ticks, the last always among them."""
     ticks = _ticks(branches, points)
-    return Series(
-        ticks=ticks,
-        branches=[
-            _curves(branch, own, ticks)
-            for branch, own in zip(branches, timelines, strict=True)
-        ],
-    )
+    return Series(ticks=ticks, branches=[_curves(branch, ticks) for branch in branches])
 
 
 def _ticks(branches: Sequence[Branch], points: int) -> list[int]:
@@ -174,7 +158,7 @@ def _ticks(branches: Sequence[Branch], points: int) -> list[int]:
     return every[::-1][::apart][::-1]
 
 
-def _curves(branch: Branch, timelines: Timelines, ticks: list[int]) -> Curves:
+def _curves(branch: Branch, ticks: list[int]) -> Curves:
     bodies = {body["tick"]: body for body in branch.samples}
     found = [bodies.get(tick) for tick in ticks]
     resources = sorted({r for body in found if body for r in body["capacity"]})
@@ -182,7 +166,7 @@ def _curves(branch: Branch, timelines: Timelines, ticks: list[int]) -> Curves:
     return Curves(
         pending=[_count(body, "pending") for body in found],
         running=[_count(body, "admitted") for body in found],
-        wait_p50_ms=_waits_over_time(timelines, found),
+        wait_p50_ms=_waits_over_time(branch.lives, found),
         utilisation={r: [_share(body, r) for body in found] for r in resources},
         shares={q: [_of(body, q, "share") for body in found] for q in queues},
         used={
@@ -214,17 +198,15 @@ def _used_over_time(body: Body | None, queue: str, resource: str) -> int | None:
     return None if used is None else int(used.get(resource, 0))
 
 
-def _waits_over_time(
-    timelines: Timelines, bodies: Iterable[Body | None]
-) -> list[float | None]:
+def _waits_over_time(lives: Lives, bodies: Iterable[Body | None]) -> list[float | None]:
     """Return the median wait by each sample's time, of all that had come by then.
 
     The bodies are in order of time. O(workloads) for each.
     """
     known = [
-        (one.arrived_ms, one.first_ms)
-        for one in timelines.values()
-        if one.arrived_ms is not None
+        (one.came_ms, one.started_ms)
+        for one in lives.units.values()
+        if one.came_ms is not None
     ]
     arrivals = sorted(arrived for arrived, _ in known)
     starts = sorted((first, arrived) for arrived, first in known if first is not None)
@@ -249,6 +231,62 @@ def _waits_over_time(
         every = Waits(ordered=sorted(waits + so_far), never_started=len(waiting))
         found.append(every.quantile(0.5))
     return found
+
+
+# ------------------------------------------------------------------------
+# Whose life differs, by the verdict of a what-if.
+
+
+Rows = Sequence[Mapping[Key, WorkloadVerdict]]  # of each other branch
+
+
+def rows_between(branches: Sequence[Branch]) -> Rows:
+    """Return the lives that differ, for each other branch held against the first."""
+    first, *others = (branch.lives for branch in branches)
+    return [rows_of(first, other, first.tick_ms) for other in others]
+
+
+def outcome_diffs(branches: Sequence[Branch], rows: Rows) -> list[OutcomeDiff]:
+    """Return the units that differ by more than a tick, those that lose most first."""
+    found: list[tuple[Any, OutcomeDiff]] = []
+    for key in dict.fromkeys(key for own in rows for key in own):
+        known = [own[key] for own in rows if key in own and not own[key].is_equal]
+        if not known:
+            continue
+        lives = [branch.lives.units.get(key) for branch in branches]
+        diff = OutcomeDiff(
+            subject=str(key),
+            fates=[own[key].fates if key in own else [] for own in rows],
+            courses=[None if life is None else course_of(life) for life in lives],
+        )
+        found.append((min(map(worst_first, known)), diff))
+    return [diff for _, diff in sorted(found, key=lambda one: one[0])]
+
+
+def counts(branches: Sequence[Branch], rows: Rows) -> list[OutcomeCounts]:
+    """Return how many units stand under what, per other branch."""
+    first, *others = (branch.lives.units for branch in branches)
+    if not rows:
+        return [OutcomeCounts() for _ in others]
+    return [
+        _counts(
+            len({*first, *other}), [one for one in own.values() if not one.is_equal]
+        )
+        for other, own in zip(others, rows, strict=True)
+    ]
+
+
+def _counts(units: int, differ: Sequence[WorkloadVerdict]) -> OutcomeCounts:
+    never = sum(one.fates[0] == "never" for one in differ)
+    later = sum(one.loses for one in differ) - never
+    earlier = sum(one.gains for one in differ)
+    return OutcomeCounts(
+        same=units - len(differ),
+        earlier=earlier,
+        later=later,
+        never=never,
+        other=len(differ) - earlier - later - never,
+    )
 
 
 # ------------------------------------------------------------------------

@@ -27,6 +27,7 @@ from scheduler.analysis.measures.units import (
     joined,
     unit_of,
 )
+from scheduler.analysis.measures.waits import Waits, waits_of
 from scheduler.engine.kueue.workload.families import is_variant
 from scheduler.engine.world import World
 from scheduler.engine.yunikorn.shim.pods import user_of
@@ -70,6 +71,19 @@ class Lives(NamedTuple):
     makers: Mapping[Key, Key]  # a unit -> what it is made of in the end: its Job
     changed: frozenset[Key]  # what the change adds, edits or takes away
     members: Mapping[Key, list[Key]]  # a gang or an application -> its pods
+
+    def waits(self, keys: Iterable[Key] | None = None) -> Waits:
+        """Return how long units waited, or some: of those that waited at the begin or came since.
+
+        From when each came to when it first runs, or to the end of these lives.
+        """
+        lives = (
+            self.units.values() if keys is None else map(self.units.__getitem__, keys)
+        )
+        came = [(one.came_ms, one.started_ms) for one in lives]
+        return waits_of(
+            ((at, start) for at, start in came if at is not None), self.to_ms
+        )
 
 
 class LifeReader:

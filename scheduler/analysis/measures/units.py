@@ -70,6 +70,11 @@ class Life(msgspec.Struct, kw_only=True):
         return self.stretches[-1].to_ms if done else None
 
     @property
+    def waits(self) -> bool:
+        """Return whether it waits at the end."""
+        return not self.ended and not self.stretches[-1].runs
+
+    @property
     def evictions(self) -> int:
         """Return how often it lost its place."""
         return sum(one.end in STOPS for one in self.stretches)

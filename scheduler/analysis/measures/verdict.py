@@ -102,6 +102,11 @@ class WorkloadVerdict(msgspec.Struct, kw_only=True, rename="camel"):
     members: list[str] = []
 
     @property
+    def is_equal(self) -> bool:
+        """Return whether it differs by no more than counts as equal."""
+        return self.fates[0] == EQUAL
+
+    @property
     def gains(self) -> bool:
         """Return whether it stands under a gain."""
         return self.fates[0] in GAINS
@@ -191,9 +196,8 @@ def verdict(
     lives give a verdict that does not differ. O(units + decisions that differ).
     """
     within_ms = without.tick_ms if within_ms is None else within_ms
-    keys = sorted({*without.units, *changed.units})
-    rows = {key: row for key in keys if (row := _row(key, without, changed, within_ms))}
-    named = sorted(rows.items(), key=lambda one: _worst_first(one[1]))
+    rows = rows_of(without, changed, within_ms)
+    named = sorted(rows.items(), key=lambda one: worst_first(one[1]))
     ordered = [row for _, row in named]
     chains = Chains(without, changed)
     for key, row in named[:MOST_TOLD]:
@@ -207,8 +211,8 @@ def verdict(
         differs=any(row.fates[0] != EQUAL for row in ordered),
         workloads=ordered,
         pods=sum(_apart(without.pods.get(key), changed.pods.get(key)) for key in pods),
-        without=_totals(without, without.units, {}),
-        changed=_totals(changed, changed.units, {}),
+        without=totals_of(without, without.units, {}),
+        changed=totals_of(changed, changed.units, {}),
         later_ms=sum(row.later_ms for row in ordered),
         waiting_ms=sum(row.waiting_ms for row in ordered),
         lost_ms=sum(row.lost_ms for row in ordered),
@@ -217,7 +221,16 @@ def verdict(
     )
 
 
-def _worst_first(row: WorkloadVerdict) -> tuple[int, int, str]:
+def rows_of(
+    without: Lives, changed: Lives, within_ms: int
+) -> dict[Key, WorkloadVerdict]:
+    """Return every unit whose life differs; which by no more than `within_ms` is equal."""
+    keys = sorted({*without.units, *changed.units})
+    return {key: row for key in keys if (row := _row(key, without, changed, within_ms))}
+
+
+def worst_first(row: WorkloadVerdict) -> tuple[int, int, str]:
+    """Order rows: those that lose most first, those that count as equal last."""
     first = row.fates[0]
     rank = 0 if first in LOSSES else 1 if first in NEUTRAL else 2 + (first == EQUAL)
     by = -row.later_ms if rank == 0 else row.later_ms
@@ -276,8 +289,8 @@ def _row(
         later_ms=waiting + lost,
         waiting_ms=waiting,
         lost_ms=lost,
-        without=None if one is None else _course(one),
-        changed=None if other is None else _course(other),
+        without=None if one is None else course_of(one),
+        changed=None if other is None else course_of(other),
         members=sorted(
             {
                 str(pod)
@@ -322,7 +335,8 @@ def _traits(key: Key, without: Lives, changed: Lives) -> Traits:
     return changed.traits[key] if key in changed.units else without.traits[key]
 
 
-def _course(life: Life) -> RunCourse:
+def course_of(life: Life) -> RunCourse:
+    """Return what became of one unit in one run."""
     places = _places(life)
     return RunCourse(
         started_ms=life.started_ms,
@@ -336,7 +350,8 @@ def _course(life: Life) -> RunCourse:
     )
 
 
-def _totals(side: Lives, keys: Iterable[Key], of_all: Mapping[str, int]) -> RunTotals:
+def totals_of(side: Lives, keys: Iterable[Key], of_all: Mapping[str, int]) -> RunTotals:
+    """Return units in sums; `of_all` is what all units held, none where that is not asked."""
     lives = [side.units[key] for key in keys]
     ends = [one.finished_ms for one in lives if one.finished_ms is not None]
     held = held_of(side, keys) if of_all else {}
@@ -358,14 +373,24 @@ def _totals(side: Lives, keys: Iterable[Key], of_all: Mapping[str, int]) -> RunT
 
 def held_of(side: Lives, keys: Iterable[Key]) -> dict[str, int]:
     """Return what units held since the begin: resource -> units x ms."""
+    return _amounts(side, keys, lambda one: one.to_ms - max(one.from_ms, side.from_ms))
+
+
+def lost_of(side: Lives, keys: Iterable[Key]) -> dict[str, int]:
+    """Return what units held for work that must be done again: resource -> units x ms."""
+    return _amounts(side, keys, lambda one: one.lost_ms)
+
+
+def _amounts(
+    side: Lives, keys: Iterable[Key], span_of: Callable[[Stretch], int]
+) -> dict[str, int]:
     found: dict[str, int] = {}
     holders = (pod for key in keys for pod in side.members.get(key, (key,)))
     for key in holders:
         life = side.units.get(key) or side.pods[key]
         for one, held in zip(life.stretches, life.held, strict=True):
-            lasts = one.to_ms - max(one.from_ms, side.from_ms)
             for (_, resource), amount in held.items():
-                found[resource] = found.get(resource, 0) + amount * lasts
+                found[resource] = found.get(resource, 0) + amount * span_of(one)
     return found
 
 
@@ -407,8 +432,8 @@ def _groups(
                 added=len(after) - len(kept),
                 removed=len(before) - len(kept),
                 equal=fates.count(EQUAL),
-                without=_totals(without, before, alls[0] or {"": 0}),
-                changed=_totals(changed, after, alls[1] or {"": 0}),
+                without=totals_of(without, before, alls[0] or {"": 0}),
+                changed=totals_of(changed, after, alls[1] or {"": 0}),
             )
         )
     return sorted(found, key=lambda one: (-one.later_ms, one.name))

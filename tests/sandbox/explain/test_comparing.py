@@ -8,11 +8,13 @@ from django.db import connection
 from sandbox import actions
 from sandbox.base.errors import BusyError
 from sandbox.explain.comparing import compare
+from sandbox.explain.comparing.branches import pair_of
 from sandbox.explain.comparing.shapes import Comparison
 from sandbox.models import Sandbox
 from tests.builders import cluster_queue, job, pod, small_cluster, workload_priority
 from tests.builders import node as node_of
 from tests.sandbox.conftest import row, text_of, tick
+from tests.scheduler.kube.test_gangs import ON, group
 
 pytestmark = pytest.mark.django_db
 
@@ -96,19 +98,43 @@ def test_an_untouched_fork_decides_the_same(parted):
 def test_more_quota_lets_workloads_start_earlier(parted):
     found = compare(parted(WIDE))
     [counts] = found.counts
-    assert (counts.earlier, counts.only, counts.later, counts.never) == (2, 1, 0, 0)
+    assert (counts.earlier, counts.other, counts.later, counts.never) == (3, 0, 0, 0)
     [difference] = found.differences
     assert difference.ours is None
     assert (difference.theirs.type, difference.t_ms) == ("Admit", 2_000)
 
 
-def test_the_most_different_workload_comes_first(parted):
-    found = compare(parted(WIDE))
-    apart = [
-        abs((diff.timelines[0].started_ms or 28_000) - diff.timelines[1].started_ms)
-        for diff in found.workloads
+def test_lives_are_those_of_the_verdict_of_a_pair_of_branches(parted):
+    branches = parted(WIDE)
+    rows = pair_of(*branches).seeds[0].verdict.workloads
+    expected = [
+        (row.subject, [row.fates], [row.without, row.changed])
+        for row in rows
+        if row.fates != ["equal"]
     ]
-    assert apart == sorted(apart, reverse=True)
+    found = compare(branches).workloads
+    assert [(one.subject, one.fates, one.courses) for one in found] == expected
+
+
+def test_the_gang_of_pods_is_the_unit_that_is_compared(make, person):
+    members = [pod(f"m{n}", cpu="4", runtime="1h") for n in range(2)]
+    for one in members:
+        one["spec"]["schedulingGroup"] = {"podGroupName": "train"}
+    train = {"apiVersion": "scheduling.k8s.io/v1alpha2", **group(), "kind": "PodGroup"}
+    policy = {"stack": "kube", "kubeScheduler": ON}
+    one = make(node_of("n0"), train, *members, policy=policy)
+    actions.do_play(person, one.pk)
+    tick(one, 2)
+    other = actions.do_fork(person, one.pk)
+    actions.do_import(person, other.pk, [("n1.yaml", text_of(node_of("n1")))])
+    actions.do_play(person, other.pk)
+    for each in (one, other):
+        tick(each, 4)
+    [diff] = compare([row(one), row(other)]).workloads
+    assert (diff.subject, diff.fates[0][0]) == (
+        "PodGroup.scheduling.k8s.io/default/train",
+        "only",
+    )
 
 
 def test_a_preemption_is_added_and_its_victim_starts_later(parted):
@@ -120,12 +146,8 @@ def test_a_preemption_is_added_and_its_victim_starts_later(parted):
     [added] = preemptions.added
     assert (added.tick, preemptions.removed, preemptions.same) == (4, [], 0)
     victim = next(f for f in found.workloads if f.subject == added.subject)
-    assert victim.verdicts == ["later"]
-    assert [s.state for s in victim.timelines[1].spans][:3] == [
-        "waiting",
-        "running",
-        "waiting",
-    ]
+    assert "evictedMore" in victim.fates[0]
+    assert [one.runs for one in victim.courses[1].stretches][:2] == [True, False]
     assert of(found, "workLostMs") == [0, 4_000]
     assert of(found, "workLost.cpu")[1] == pytest.approx(4 * 4 / 3600)
 
