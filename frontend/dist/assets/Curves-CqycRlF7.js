@@ -1,0 +1,1 @@
+export{t as default}from"./Curves-DSNh8e_n.js";
