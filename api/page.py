@@ -2,22 +2,53 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse
+from django.http import FileResponse, HttpRequest, HttpResponse, HttpResponseBase
+from django.utils.cache import patch_vary_headers
 from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_safe
 
 from api.signing import to_sign_in
 from sandbox.access.people import signs_in
-from sandbox.base.security import EMBEDDED_POLICY
+from sandbox.base.security import EMBEDDED_POLICY, Respond
 
 _MISSING = (
     "The page is not built. Run ./dev build, or use the API under /api/v1/ "
     "(its description is at /api/v1/schema)."
 )
+
+
+def packed(get_response: Respond) -> Respond:
+    """Middleware: whole files of the page travel as gzip to who takes it.
+
+    Each is packed at its first request and kept: a build is as it was when the process
+    began. Nothing else is packed: no secret is in a file that everybody is given.
+    """
+    kept: dict[str, bytes] = {}
+
+    def respond(request: HttpRequest) -> HttpResponseBase:
+        response = get_response(request)
+        name = request.path_info
+        whole = request.method == "GET" and response.status_code == 200
+        of_page = whole and name.startswith(settings.STATIC_URL)
+        if not (of_page and isinstance(response, FileResponse)):
+            return response
+        patch_vary_headers(response, ("Accept-Encoding",))
+        if "gzip" not in request.headers.get("Accept-Encoding", ""):
+            return response
+        if name not in kept:
+            kept[name] = gzip.compress(b"".join(response), mtime=0)
+        response.close()
+        headers = dict(response.items()) | {"Content-Encoding": "gzip"}
+        for of_the_plain in ("Content-Length", "ETag"):
+            headers.pop(of_the_plain, None)
+        return HttpResponse(kept[name], headers=headers)
+
+    return respond
 
 
 @require_safe

@@ -69,6 +69,7 @@ MIDDLEWARE = [
     "sandbox.base.security.headers",
     "sandbox.base.security.storable_address",
     "api.cluster.slashes.without_last_slash",
+    "api.page.packed",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",

@@ -4,7 +4,7 @@ python -m tests.bench.bench_page [--seconds 60] [--workloads 5000] [--dist DIR].
 
 The built page runs in headless Chromium and follows a socket of its own, so that
 only the page is measured: script time per tick, tasks over 50 ms, frame intervals,
-and the size of the first view's scripts. Half of the time a card is in the hand.
+and what the first view takes on its way. Half of the time a card is in the hand.
 Script is counted in the first half of the seconds, frames in the second: what
 counts frames is script in the page. Several builds take turns, round by round.
 Prints one line per figure with the target it is held against.
@@ -94,10 +94,10 @@ def metrics(devtools: CDPSession) -> dict[str, float]:
 
 
 def first_view_kb(dist: Path) -> float:
-    """Return the gzipped size of the scripts that the first view loads."""
+    """Return what the server sends of scripts and styles before the first view, kB."""
     html = (dist / "index.html").read_text()
-    names = re.findall(r'(?:src|href)="/static/(assets/[^"]+\.js)"', html)
-    return sum(len(gzip.compress((dist / name).read_bytes())) for name in names) / 1024
+    names = re.findall(r'(?:src|href)="/static/([^"]+\.(?:js|css))"', html)
+    return sum(len(gzip.compress((dist / name).read_bytes())) for name in names) / 1000
 
 
 def measure(
@@ -112,7 +112,9 @@ def measure(
         page = browser.new_page(viewport={"width": 1440, "height": 900})
         asked = site.world.what_if() if pair else {}
         page.route("**/api/**", lambda route: route.fulfill(json=NOTHING))
-        page.route("**/what-ifs/1", lambda route: route.fulfill(json=asked))
+        page.route(
+            re.compile(r"/what-ifs/1\b"), lambda route: route.fulfill(json=asked)
+        )
         page.goto(f"{address}/s/bench/board?density=cards{'&what-if=1' * pair}")
         page.locator("[data-card]").first.wait_for()
         if pair:

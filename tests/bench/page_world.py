@@ -230,6 +230,7 @@ class World:
             "horizonMs": AHEAD_MS,
             "seeds": [],
             "said": None,
+            "replacedBy": None,
             "verdict": msgspec.to_builtins(answer),
         }
 

@@ -89,3 +89,8 @@ export function merged(document: Json, patch: Json): Json {
 function isObject(value: unknown): value is Json {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
+
+/** Return "Weight: 1 → 2" for the toast of a change. */
+export function changeText(name: string, before: string, after: string): string {
+  return `${name}: ${before === "" ? "–" : before} → ${after === "" ? "–" : after}`;
+}

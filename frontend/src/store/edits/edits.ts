@@ -10,11 +10,6 @@ import { live } from "@/store/live/live.svelte";
 import { objectPath } from "@/store/live/server";
 import { diffLines, type DiffLine } from "@/store/rows/textDiff";
 
-/** Return "Weight: 1 → 2" for the toast of a change. */
-export function changeText(name: string, before: string, after: string): string {
-  return `${name}: ${before === "" ? "–" : before} → ${after === "" ? "–" : after}`;
-}
-
 /** Ask what would be wrong with a patch; throws Refusal with the places when something is. */
 export async function checkPatch(key: string, patch: Json, signal: AbortSignal): Promise<void> {
   await request("PATCH", `/sandboxes/${String(live.id)}/${objectPath(key)}`, { body: patch, query: { dryRun: "All" }, signal });

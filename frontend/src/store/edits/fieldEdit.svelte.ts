@@ -4,7 +4,8 @@ import { SvelteMap } from "svelte/reactivity";
 
 import { Refusal, type Json } from "@/net/rest";
 import { t } from "@/lib/words.svelte";
-import { changeText, checkPatch } from "@/store/edits/edits";
+import { changeText } from "@/store/edits/changes";
+import { checkPatch } from "@/store/edits/edits";
 import { nameOf } from "@/store/live/intents";
 import { seenOf } from "@/store/edits/manifest";
 import { abandon, change, draft, letGo, objectChange } from "@/store/edits/whatIf.svelte";

@@ -6,7 +6,7 @@ import { t } from "@/lib/words.svelte";
 import { change, changeYaml, whatIf } from "@/store/edits/whatIf.svelte";
 import { live } from "@/store/live/live.svelte";
 import { leavesOf } from "@/store/edits/describe";
-import { changeText } from "@/store/edits/edits";
+import { changeText } from "@/store/edits/changes";
 import { settingText } from "@/store/policy/changes";
 import { at } from "@/store/policy/paths";
 import { served } from "@/store/policy/served.svelte";

@@ -2,7 +2,7 @@
 
 import type { Word } from "@/lib/words.svelte";
 import type { ClusterQueueRow } from "@/protocol/types";
-import { changeText } from "@/store/edits/edits";
+import { changeText } from "@/store/edits/changes";
 import { changeObject, whatIf } from "@/store/edits/whatIf.svelte";
 import { patchAt } from "@/store/policy/paths";
 import { t } from "@/lib/words.svelte";

@@ -2,7 +2,7 @@
 
 import { hrefOf, go } from "@/lib/address.svelte";
 import { t } from "@/lib/words.svelte";
-import { changeText } from "@/store/edits/edits";
+import { changeText } from "@/store/edits/changes";
 import { whatIf } from "@/store/edits/whatIf.svelte";
 import { live } from "@/store/live/live.svelte";
 import { settingText } from "@/store/policy/changes";
