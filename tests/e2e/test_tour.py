@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.e2e.board import Board
 
@@ -24,10 +24,22 @@ def test_two_actions_show_who_pays_and_leave_no_trace(board: Board) -> None:
     page.evaluate(COUNT)
     tour = page.get_by_test_id("tour")
     expect(tour).to_contain_text("1 of 3")
+    held: list[Route] = []  # how far it is: the board does not wait for the answer
+    how_far = re.compile(r"/api/v1/sandboxes/\w+$")
+    page.route(how_far, lambda route: held.append(route))
     page.get_by_role("button", name="Open Friday rush").click()
+    expect(page.get_by_test_id("tick")).to_be_visible()
+    expect(tour).to_have_count(0)
+    page.unroute(how_far)
+    for one in held:
+        one.continue_()
 
     expect(tour).to_contain_text("2 of 3")
     expect(page.get_by_test_id("tick")).to_have_text("78")
+    for place, said in (("n", 0), ("b", 1)):  # by keys: clicks are counted
+        page.keyboard.press("g")
+        page.keyboard.press(place)
+        expect(tour).to_have_count(said)
     expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()
     what, source, goal = re.search(
         r"^(\S+) waits in (\S+)\. Drag it to (\S+) and", tour.inner_text()

@@ -268,3 +268,23 @@ def test_the_release_in_the_header_leads_to_another_one(board: Board) -> None:
     expect(
         rules.get_by_text("Before: each Workload is tried by itself")
     ).to_be_visible()
+
+
+def test_the_tick_of_the_pair_is_a_handle_and_the_run_stays(board: Board) -> None:
+    page = board.page
+    board.begin("two-teams.yaml", tick=12)
+    board.drag(board.queue("alpha").locator(".card").first, board.queue("beta"))
+    board.drop()
+    board.verdict()
+    handle = page.get_by_role("slider", name="Tick of both sides")
+    box = handle.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + 10, box["y"] + 10)
+    page.mouse.down()
+    page.mouse.move(0, box["y"], steps=4)  # before the pair begins
+    page.mouse.up()
+    expect(handle).to_have_attribute("aria-valuenow", "13")
+    handle.press("Shift+ArrowRight")
+    expect(handle).to_have_attribute("aria-valuenow", "23")
+    expect(page.get_by_test_id("ghost-at")).to_contain_text("tick 23")
+    expect(page.get_by_test_id("tick")).to_have_text("12")

@@ -136,6 +136,7 @@ export const EN = {
   "scrub.pending": "pending workloads",
   "scrub.tick": "tick {tick}",
   "scrub.both": "tick {tick}, both sides",
+  "scrub.pair": "Tick of both sides",
   "scrub.at": "tick {tick} of {of}",
   "scrub.legend": "Marks",
   "mark.preemption": "preemption",

@@ -216,6 +216,7 @@ export const ZH_HANS: Words = {
   "scrub.pending": "等待中的工作负载",
   "scrub.tick": "时刻 {tick}",
   "scrub.both": "时刻 {tick}，两侧",
+  "scrub.pair": "两侧所示的时刻",
   "scrub.at": "时刻 {tick}，共 {of}",
   "scrub.legend": "标记",
   "mark.preemption": "抢占",

@@ -10,7 +10,10 @@ import { fetchSandbox } from "@/store/live/server";
 const ASK_AGAIN_MS = 60;
 const LONGEST_MS = 10_000;
 
-/** Open a new sandbox of a scenario at a time of its run, with a query; it stands there, or `playing` plays on. */
+/** Open a new sandbox of a scenario at a time of its run, with a query; it stands there, or `playing` plays on.
+ *
+ * It is drawn at once and fills up to that time; a lesson is drawn when it is there, because its first stop speaks of it.
+ */
 export async function openScenario(scenario: Scenario, atMs: number, query: Readonly<Record<string, string>>, playing = false): Promise<void> {
   const title = translated(scenario.title);
   const made = await attempt(() => ask("Created", "POST", "/sandboxes", { body: { scenario: scenario.name, title } satisfies Create }));
@@ -18,6 +21,8 @@ export async function openScenario(scenario: Scenario, atMs: number, query: Read
   const { id, tickMs } = made;
   const act = (action: string, body: Json): Promise<unknown> => attempt(() => request("POST", `/sandboxes/${id}/actions/${action}`, { body }));
   const tick = Math.ceil(atMs / tickMs);
+  const shows = (): void => go(hrefOf(id, "board", query));
+  if (query["lesson"] === undefined) shows();
   if (tick > 0) {
     await act("speed", { speed: 0 });
     await act("step", { untilTick: tick });
@@ -28,5 +33,5 @@ export async function openScenario(scenario: Scenario, atMs: number, query: Read
     await act("speed", { speed: 1 });
   }
   if (playing) await act("play", {});
-  go(hrefOf(id, "board", query));
+  if (query["lesson"] !== undefined) shows();
 }

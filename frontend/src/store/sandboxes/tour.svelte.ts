@@ -9,6 +9,8 @@ class Tour {
   at = $state<number | null>(null);
   /** The demo of the first step was opened: the tour goes along. */
   taken = false;
+  /** It is drawn, and still runs to the time that it is shown at. */
+  fills = $state(false);
 }
 
 export const tour = new Tour();

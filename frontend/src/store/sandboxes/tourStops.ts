@@ -51,7 +51,7 @@ function names(): Holes {
 }
 
 export const STOPS: readonly TourStop[] = [
-  { word: "tour.open", at: () => ["[data-tour=play]"], done: () => live.loaded },
+  { word: "tour.open", at: () => ["[data-tour=play]"], done: () => live.loaded && !tour.fills },
   {
     word: "tour.drag",
     under: { word: "tour.over", at: VERDICT, way: () => drag.over !== null && whatIf.draft !== null },
