@@ -1,1 +1,0 @@
-export{t as default}from"./Curves-DSNh8e_n.js";

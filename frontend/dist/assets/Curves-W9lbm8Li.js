@@ -1,0 +1,1 @@
+export{t as default}from"./Curves-B9oeV_G1.js";

@@ -1,1 +1,0 @@
-import{_t as e,ht as t,nt as n}from"./words.svelte-Dylv8CrW.js";var r=new class{#e=e(!1);get wanted(){return n(this.#e)}set wanted(e){t(this.#e,e,!0)}#t=e(!1);get dropping(){return n(this.#t)}set dropping(e){t(this.#t,e,!0)}};export{r as t};

@@ -1,1 +1,0 @@
-function e(...e){return e.length}export{e as t};

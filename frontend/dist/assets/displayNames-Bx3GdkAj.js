@@ -1,1 +1,0 @@
-import{n as e}from"./cards-TDl2refH.js";import{s as t,v as n}from"./intents-o-eUKUcg.js";var r=/^job-(.*)-[a-z0-9]{5}$/;function i(i){if(!i.startsWith(`Workload/`))return t(i);let a=n.shown.row(i);return a?.kind===`Workload`?e(a):t(i).replace(r,`$1`)}export{i as t};

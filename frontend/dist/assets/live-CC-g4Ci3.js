@@ -1,1 +1,0 @@
-export{t as isServerMessage}from"./live-BuSV_6vo.js";

@@ -1,0 +1,1 @@
+export{Hn as isServerMessage}from"./first-B0ai6iwa.js";

@@ -1,1 +1,0 @@
-var e=/[-_./](?=[^-_./]*\d)[^-_./]{1,8}$/;function t(t){if(t.length<=5)return[t,``];let n=t.search(e),r=n>0?n:t.length-4;return[t.slice(0,r),t.slice(r)]}function n(e,n){if(e.length<=n)return e;let[r,i]=t(e);return`${r.slice(0,Math.max(1,n-i.length-1))}…${i}`}export{t as n,n as t};

@@ -1,1 +1,0 @@
-import{_t as e,ht as t,nt as n}from"./words.svelte-Dylv8CrW.js";var r=new class{#e=e(null);get kind(){return n(this.#e)}set kind(e){t(this.#e,e,!0)}};export{r as t};

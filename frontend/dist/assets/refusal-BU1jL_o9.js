@@ -1,1 +1,0 @@
-import{s as e}from"./words.svelte-Dylv8CrW.js";function t(t,n){return t.from===n?e(`drag.sameQueue`):n.startsWith(`ClusterQueue/`)?``:e(`drag.noQueue`)}export{t};

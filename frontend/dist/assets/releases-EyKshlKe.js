@@ -1,1 +1,0 @@
-var e={kueue:`Kueue`,kubernetes:`Kubernetes`,yunikorn:`YuniKorn`},t={kueue:[`kueue`,`kubernetes`],kube:[`kubernetes`],yunikorn:[`yunikorn`]};function n(t,n=Object.keys(e)){return n.flatMap(n=>t[n]?[`${e[n]} ${t[n]}`]:[])}export{n,t};
