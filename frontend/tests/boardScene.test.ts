@@ -38,8 +38,28 @@ const cards = (count: number): StageQueue["waiting"] => Array.from({ length: cou
 
 it.each([0, 1, 2, 5, 30].flatMap((waiting) => [0, 1, 2, 5, 30].map((running) => [waiting, running] as const)))("keeps %i that wait and %i that run within their column, one below another", (waiting, running) => {
   const queues = [1, 2, 3, 4].map((n) => ({ ...queue(`q${n}`), waiting: cards(waiting), running: cards(running), resource: "cpu", used: 2, quota: 4 }));
-  const found = boardScene({ queues, nodes }, 396, new Set()).filter((group) => /^(?:section|card|rest)/.test(group.id) && group.x < 300);
+  const parents = ["root", "lab"].map((name, depth) => ({ key: `Cohort//${name}`, name, depth, resource: "cpu", used: 8, quota: 16, leaves: queues.map(({ key }) => key) }));
+  const found = boardScene({ parents, queues, nodes }, 396, new Set()).filter((group) => /^(?:section|card|rest)/.test(group.id) && group.x < 300);
   const heights = { section: 20, card: 26, rest: 18 };
   const spans = found.map((group) => [group.y, group.y + heights[group.id.split(" ")[0] as keyof typeof heights]] as const).toSorted((a, b) => a[0] - b[0]);
   for (const [index, span] of spans.entries()) expect(span[1]).toBeLessThanOrEqual(spans[index + 1]?.[0] ?? 396 - 96 - 8);
+});
+
+it("draws a tree above its queues, each parent over those below it and on their scale", () => {
+  const queues = ["vision", "speech", "search"].map((name) => ({ ...queue(name), resource: "cpu", used: 1, quota: 4 }));
+  const parent = (name: string, depth: number, leaves: string[], quota: number): NonNullable<StageBoard["parents"]>[number] => ({ key: `Cohort//${name}`, name, depth, resource: "cpu", used: 3, quota, leaves: leaves.map((one) => `ClusterQueue//${one}`) });
+  const parents = [parent("root", 0, ["vision", "speech", "search"], 14), parent("research", 1, ["vision", "speech"], 10)];
+  const scene = boardScene({ parents, queues, nodes: [] }, 396, new Set());
+  const box = (id: string, part: string): { left: number; right: number; y: number } => {
+    const group = scene.find((one) => one.id === id);
+    const found = group?.parts.find((one) => one.kind === "box" && one.id === part);
+    return group && found?.kind === "box" ? { left: group.x + found.x, right: group.x + found.x + found.w, y: group.y } : { left: 0, right: 0, y: 0 };
+  };
+  const [root, research] = [box("parent Cohort//root", "parent"), box("parent Cohort//research", "parent")];
+  const [vision, speech, search] = [box("queue ClusterQueue//vision", "column"), box("queue ClusterQueue//speech", "column"), box("queue ClusterQueue//search", "column")];
+  expect([root.left, root.right, research.left, research.right]).toEqual([vision.left, search.right, vision.left, speech.right]);
+  expect([root.y, research.y, vision.y]).toEqual([root.y, research.y, vision.y].toSorted((a, b) => a - b));
+  expect(root.y).toBeLessThan(research.y);
+  const long = (id: string): number => box(id, "own").right - box(id, "own").left;
+  expect(long("parent Cohort//research")).toBeCloseTo(3 * long("queue ClusterQueue//vision"));
 });

@@ -1,21 +1,24 @@
-"""Every stop of every lesson on a stage of 1280 x 720: what is cut, and pictures to look at.
+"""Every stop of every lesson at 1280 x 720, presented and in its panel, before and after the bet.
 
 `python -m tests.e2e.stops FOLDER [LESSON...]` starts a run of its own, plays each lesson
 to its stops and their answers, prints what of a stage is cut, and writes a picture of
-each and sheets of six. LANGUAGE names another language than en-US, WIDE and HIGH another screen.
+each and sheets of six. LANGUAGE names another language than en-US.
 """
 
 from __future__ import annotations
 
+import itertools
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import django
 from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.board import prepared
 from tests.services.browser import launched
 from tests.services.default_run import DefaultRun
 
@@ -37,13 +40,21 @@ def projector(browser: Browser, language: str = "en-US", **size: int) -> Page:
     return page
 
 
-def walk(page: Page, url: str, name: str) -> Iterator[str]:
-    """Lead a lesson by the clicker; yield when each stop, and each answer, is shown."""
+def opened(page: Page, url: str, name: str, asks: str) -> list[dict[str, Any]]:
+    """Open a lesson's board with a query, at its first tick; return its stops."""
+    # The board's helpers know rows, and rows need Django to be set up.
+    from tests.e2e.board import prepared
+
     made = prepared(page.context.request, url, {"scenario": name}, 1)
     script = page.context.request.get(f"{url}/api/v1/sandboxes/{made}/script").json()
+    page.goto(f"{url}/s/{made}/board?{asks}")
+    return list(script["checkpoints"])
+
+
+def walk(page: Page, url: str, name: str) -> Iterator[str]:
+    """Lead a lesson by the clicker; yield when each stop, and each answer, is shown."""
     stage = page.get_by_test_id("lesson-stage")
-    page.goto(f"{url}/s/{made}/board?stage=1")
-    for number, stop in enumerate(script["checkpoints"], 1):
+    for number, stop in enumerate(opened(page, url, name, "stage=1"), 1):
         for part in ("say", "answer") if stop["answer"] else ("say",):
             expect(page.locator(f"[data-part={part}]")).to_be_visible()
             expect(stage).to_have_attribute("aria-busy", "false")
@@ -51,8 +62,34 @@ def walk(page: Page, url: str, name: str) -> Iterator[str]:
             page.keyboard.press("PageDown")
 
 
+def walk_panel(page: Page, url: str, name: str) -> Iterator[str]:
+    """Go through a lesson in its panel; yield when a stop is reached, and when it is answered."""
+    stops = opened(page, url, name, "lesson=1")
+    for number, stop in enumerate(stops, 1):
+        run = page.get_by_role("button", name=re.compile("^(Run to|运行到)"))
+        answer = page.get_by_role(
+            "button", name=re.compile("^(Show the answer|显示答案)")
+        )
+        onwards = page.get_by_role("button", name=re.compile("^(Next|下一步)$"))
+        after = answer if stop["answer"] else onwards
+        expect(run.or_(after).first).to_be_visible()
+        if run.count():
+            run.click()
+        if stop["answer"]:
+            expect(answer).to_be_visible()
+            yield f"{name} {number} panel"
+            answer.click()
+        last = number == len(stops)
+        expect(page.locator("p.answer") if last else onwards).to_be_visible()
+        yield f"{name} {number} panel answer"
+        if not last:
+            onwards.click()
+
+
 def main(folder: Path, names: list[str]) -> int:
     """Look at the lessons; the exit status says whether something is cut."""
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "sandbox.settings")
+    django.setup()
     expect.set_options(timeout=120_000)
     folder.mkdir(parents=True, exist_ok=True)
     cut = 0
@@ -62,8 +99,9 @@ def main(folder: Path, names: list[str]) -> int:
             page = projector(browser, os.environ.get("LANGUAGE", "en-US"))
             pictures = []
             for name in names or known:
-                for place in walk(page, run.url, name):
-                    found = page.evaluate(CUT)
+                ways = (walk(page, run.url, name), walk_panel(page, run.url, name))
+                for place in itertools.chain(*ways):
+                    found = [] if "panel" in place else page.evaluate(CUT)
                     cut += len(found)
                     for one in found:
                         sys.stdout.write(f"{place}: {one}\n")

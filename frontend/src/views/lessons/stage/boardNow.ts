@@ -8,7 +8,8 @@ import { queues } from "@/store/live/queues.svelte";
 import { nameOf } from "@/store/live/intents";
 import { faceOf, sectionText } from "@/store/rows/cards";
 import { SECTIONS } from "@/store/rows/cardPositions";
-import type { StageBoard, StageCard, StageQueue } from "@/views/lessons/stage/boardScene";
+import { leavesOf, pairsOf, splitPair, subtreeLevel } from "@/store/rows/quota";
+import type { StageBoard, StageCard, StageParent, StageQueue } from "@/views/lessons/stage/boardScene";
 
 const ON_NODE = new Set(["bound", "ready", "running"]);
 const RUNS = new Set(["admitted", "reserved"]);
@@ -21,7 +22,27 @@ export function boardNow(): StageBoard {
     key, name, used, allocatable,
     pods: pods.filter((pod) => (pod.heldOn || pod.node) === name),
   }));
-  return { queues: queues.columns.map(queueNow), nodes };
+  return { parents: live.stack === "yunikorn" ? queuesAbove() : cohortsAbove(), queues: queues.columns.map(queueNow), nodes };
+}
+
+function cohortsAbove(): StageParent[] {
+  const { tree } = queues;
+  return tree.flatMap(({ row, depth }) => {
+    if (row.kind !== "Cohort") return [];
+    const leaves = leavesOf(tree, row.key).map(({ key }) => key);
+    const resource = usageOf(leaves[0] ?? "")[0];
+    const levels = pairsOf([row, ...queues.leaves]).filter((pair) => splitPair(pair)[1] === resource).map((pair) => subtreeLevel(tree, row.key, pair));
+    const sum = (of: "used" | "nominal"): number => levels.reduce((total, level) => total + level[of], 0);
+    return [{ key: row.key, name: row.name, depth, resource, used: sum("used"), quota: resource === "" ? null : sum("nominal"), leaves }];
+  });
+}
+
+// The root is above all queues, and says nothing of any.
+function queuesAbove(): StageParent[] {
+  return live.shown.all("Queue").filter((queue) => !queue.leaf && queue.parent !== "").map(({ key, name }) => {
+    const [resource, used, quota] = usageOf(key);
+    return { key, name, depth: name.split(".").length - 2, resource, used, quota, leaves: queues.columns.filter((column) => column.startsWith(`${key}.`)) };
+  });
 }
 
 function queueNow(column: string): StageQueue {

@@ -31,7 +31,18 @@ export interface StageNode {
   readonly allocatable: Readonly<Record<string, string>>;
   readonly pods: readonly { readonly key: string; readonly name: string }[];
 }
+/** A queue, or a cohort, that has others below it; parents come before those below them. */
+export interface StageParent {
+  readonly key: string;
+  readonly name: string;
+  readonly depth: number;
+  readonly resource: string;
+  readonly used: number;
+  readonly quota: number | null;
+  readonly leaves: readonly string[]; // keys of queues
+}
 export interface StageBoard {
+  readonly parents?: readonly StageParent[];
   readonly queues: readonly StageQueue[];
   readonly nodes: readonly StageNode[];
 }
@@ -39,6 +50,7 @@ export interface StageBoard {
 const GAP = 16;
 const [FULL, SLIM] = [52, 32]; // of a card in two lines, and in one
 const [HEAD, REST] = [26, 22];
+const LEVEL = 38; // of the tree above the queues
 const WIDE_CARD = 340; // from there on cards stand beside one another
 const BOLD = 1.1; // as wide as that is a bold letter
 const MOST_QUEUES = 5;
@@ -58,6 +70,7 @@ const words = (x: number, y: number, text: string, size: number, fill = "var(--t
 export function namedIn(board: StageBoard, texts: readonly string[]): ReadonlySet<string> {
   const said = ` ${texts.join(" ").replace(/[^\p{Script=Latin}\p{N}_-]+/gu, " ")} `;
   const things = [
+    ...(board.parents ?? []),
     ...board.queues.flatMap((queue) => [queue, ...queue.waiting, ...queue.running]),
     ...board.nodes,
   ];
@@ -73,7 +86,7 @@ export function boardScene(board: StageBoard, high: number, spot: ReadonlySet<st
   const left = !beside ? WIDTH : board.queues.length === 0 ? GAP : Math.round(WIDTH * 0.4);
   const lit = (key: string, inner: readonly { key: string }[] = []): boolean => spot.size === 0 || spot.has(key) || inner.some((one) => spot.has(one.key));
   return [
-    ...queueGroups(shownFirst(board.queues, MOST_QUEUES, spot), left, beside ? high : high - nodesHigh, lit, spot),
+    ...queueGroups(shownFirst(board.queues, MOST_QUEUES, spot), parentsOf(board, nodesHigh > 0 && !beside), left, beside ? high : high - nodesHigh, lit, spot),
     ...(beside ? nodeRows(nodes, left, WIDTH - left, high, lit) : nodeStrip(nodes, high - nodesHigh, lit)),
   ];
 }
@@ -85,27 +98,76 @@ function shownFirst<T extends { readonly key: string }>(all: readonly T[], most:
   return all.filter((one) => kept.has(one));
 }
 
-/** Return the length of the longest bar of a resource: all bars of one resource share one scale. */
-function scaleBy(bars: readonly (readonly [string, number])[]): (resource: string) => number {
-  return (resource) => Math.max(1e-9, ...bars.map(([of, value]) => (of === resource ? value : 0)));
+/** Return how long one of a resource is drawn: all its bars share one scale, and each has room. */
+function scaleBy(bars: readonly { readonly resource: string; readonly value: number; readonly room: number }[]): (resource: string) => number {
+  return (resource) => Math.min(...bars.filter((bar) => bar.resource === resource && bar.value > 0).map((bar) => bar.room / bar.value), 1e9);
+}
+
+// One cohort alone says nothing that its columns do not say, but for quota of its own.
+// Above a strip of nodes there is room for one level: that next to the queues.
+function parentsOf({ parents = [], queues }: StageBoard, strip: boolean): readonly StageParent[] {
+  const below = (parent: StageParent): number => queues.reduce((sum, queue) => sum + (parent.leaves.includes(queue.key) ? (queue.quota ?? 0) : 0), 0);
+  if (parents.length === 1 && parents.every((parent) => (parent.quota ?? 0) <= below(parent))) return [];
+  const inner = (parent: StageParent): boolean => parents.some((one) => one.depth > parent.depth && one.leaves.some((leaf) => parent.leaves.includes(leaf)));
+  return strip ? parents.filter((parent) => !inner(parent)).map((parent) => ({ ...parent, depth: 0 })) : parents;
 }
 
 type Lit = (key: string, inner?: readonly { key: string }[]) => boolean;
 
-function queueGroups(queues: readonly StageQueue[], width: number, high: number, lit: Lit, spot: ReadonlySet<string>): Group[] {
+function queueGroups(queues: readonly StageQueue[], parents: readonly StageParent[], width: number, high: number, lit: Lit, spot: ReadonlySet<string>): Group[] {
   const w = (width - GAP * (queues.length + 1)) / Math.max(1, queues.length);
-  const most = scaleBy(queues.map((queue) => [queue.resource, Math.max(queue.used, queue.quota ?? 0)]));
+  const spans = parents.flatMap((parent) => {
+    const below = queues.flatMap((queue, index) => (parent.leaves.includes(queue.key) ? [index] : []));
+    return below.length === 0 ? [] : [{ parent, first: below[0] ?? 0, wide: below.length * (w + GAP) - GAP }];
+  });
+  const top = LEVEL * Math.max(0, ...spans.map(({ parent }) => parent.depth + 1));
+  const unit = scaleBy([
+    ...queues.map(({ resource, used, quota }) => ({ resource, value: Math.max(used, quota ?? 0), room: w - 20 })),
+    ...spans.map(({ parent: { resource, used, quota }, wide }) => ({ resource, value: Math.max(used, quota ?? 0), room: wide - 20 })),
+  ]);
+  return [
+    ...spans.map(({ parent, first, wide }) => parentGroup(parent, GAP + first * (w + GAP), wide, unit, !lit(parent.key, queues.filter(({ key }) => parent.leaves.includes(key))))),
+    ...columnGroups(queues, w, top, high, unit, lit, spot),
+  ];
+}
+
+function parentGroup(parent: StageParent, x: number, w: number, unit: (resource: string) => number, dim: boolean): Group {
+  const { name, resource, used, quota } = parent;
+  const amounts = quota === null ? "" : `${bare(resource, used)} / ${quantity(resource, quota)}`;
+  const long = (value: number): number => value * unit(resource);
+  return {
+    id: `parent ${parent.key}`,
+    x,
+    y: LEVEL * parent.depth,
+    dim,
+    parts: [
+      { kind: "box", id: "parent", x: 0, y: 0, w, h: LEVEL - 4, r: 8, fill: "var(--sunken)" },
+      words(10, 18, fitted(name, w - widthOf(amounts, 15) - 36, 16 * BOLD), 16, "var(--text)", { weight: 600 }),
+      ...(quota === null
+        ? []
+        : [
+            words(w - 10, 18, amounts, 15, "var(--text-2)", { anchor: "end" as const }),
+            { kind: "box" as const, id: "track", x: 10, y: 24, w: w - 20, h: 6, r: 2, fill: "var(--track)" },
+            { kind: "box" as const, id: "own", x: 10, y: 24, w: long(Math.min(used, quota)), h: 6, r: 2, fill: "var(--own)" },
+            { kind: "box" as const, id: "borrowed", x: 10 + long(Math.min(used, quota)), y: 24, w: long(Math.max(0, used - quota)), h: 6, r: 2, fill: "var(--borrowed)" },
+            { kind: "box" as const, id: "quota", x: 10 + long(quota) - 3, y: 21, w: 3, h: 12, fill: "var(--nominal)" },
+          ]),
+    ],
+  };
+}
+
+function columnGroups(queues: readonly StageQueue[], w: number, top: number, high: number, unit: (resource: string) => number, lit: Lit, spot: ReadonlySet<string>): Group[] {
   return queues.flatMap((queue, index) => {
     const x = GAP + index * (w + GAP);
     const size = sizeFor(queue.name, (w - 44) / BOLD, 1, 20, 14);
     const head: Part[] = [
-      { kind: "box", id: "column", x: 0, y: 0, w, h: high - 8, r: 10, fill: "var(--sunken)" },
+      { kind: "box", id: "column", x: 0, y: 0, w, h: high - top - 8, r: 10, fill: "var(--sunken)" },
       { kind: "box", id: "colour", x: 10, y: 14, w: 14, h: 14, r: 3, fill: queue.colour },
       words(32, 28, fitted(queue.name, w - 44, size * BOLD), size, "var(--text)", { weight: 600 }),
     ];
     let y = 40;
     if (queue.quota !== null) {
-      const part = (value: number): number => ((w - 20) * value) / most(queue.resource);
+      const part = (value: number): number => value * unit(queue.resource);
       const own = Math.min(queue.used, queue.quota);
       const amounts = `${bare(queue.resource, queue.used)} / ${quantity(queue.resource, queue.quota)}`;
       head.push(
@@ -118,7 +180,8 @@ function queueGroups(queues: readonly StageQueue[], width: number, high: number,
       y += 54;
     }
     const dim = !lit(queue.key, [...queue.waiting, ...queue.running]);
-    const groups: Group[] = [{ id: `queue ${queue.key}`, x, y: 0, parts: head, dim }];
+    const groups: Group[] = [{ id: `queue ${queue.key}`, x, y: top, parts: head, dim }];
+    y += top;
     const lists = ([["waiting", queue.waiting], ["running", queue.running]] as const).filter(([, list]) => list.length > 0);
     const across = Math.max(1, Math.floor((w - 20) / WIDE_CARD));
     const { row, lines } = linesOf(lists.map(([, list]) => Math.ceil(list.length / across)), high - 16 - y);
@@ -195,14 +258,19 @@ function namesIn(names: readonly string[], width: number, size: number, most: nu
   return lines;
 }
 
-const nodeScale = (nodes: readonly StageNode[]): ((resource: string) => number) =>
-  scaleBy(nodes.map((node) => [mainResource(node.allocatable), Math.max(Number(node.used[mainResource(node.allocatable)] ?? 0), Number(node.allocatable[mainResource(node.allocatable)] ?? 0))]));
+const nodeScale = (nodes: readonly StageNode[], room: number): ((resource: string) => number) =>
+  scaleBy(
+    nodes.map(({ used, allocatable }) => {
+      const resource = mainResource(allocatable);
+      return { resource, value: Math.max(Number(used[resource] ?? 0), Number(allocatable[resource] ?? 0)), room };
+    }),
+  );
 
 function nodeRows(nodes: readonly StageNode[], x: number, width: number, high: number, lit: Lit): Group[] {
   const across = nodes.length > 4 ? 2 : 1;
   const h = Math.min(116, (high - 8) / Math.max(1, Math.ceil(nodes.length / across)));
   const w = width / across - GAP;
-  const most = nodeScale(nodes);
+  const unit = nodeScale(nodes, w - 24);
   return nodes.map((node, index) => {
     const resource = mainResource(node.allocatable);
     const [used, all] = [Number(node.used[resource] ?? 0), Number(node.allocatable[resource] ?? 0)];
@@ -211,8 +279,8 @@ function nodeRows(nodes: readonly StageNode[], x: number, width: number, high: n
       { kind: "box", id: "node", x: 0, y: 0, w, h: h - 8, r: 8, fill: "var(--sunken)" },
       words(12, 24, fitted(node.name, w - widthOf(amounts, 16) - 40, 18 * BOLD), 18, "var(--text)", { weight: 600 }),
       words(w - 12, 24, amounts, 16, "var(--text-2)", { anchor: "end" }),
-      { kind: "box", id: "track", x: 12, y: 31, w: ((w - 24) * all) / most(resource), h: 10, r: 3, fill: "var(--track)" },
-      { kind: "box", id: "used", x: 12, y: 31, w: ((w - 24) * used) / most(resource), h: 10, r: 3, fill: "var(--own)" },
+      { kind: "box", id: "track", x: 12, y: 31, w: all * unit(resource), h: 10, r: 3, fill: "var(--track)" },
+      { kind: "box", id: "used", x: 12, y: 31, w: used * unit(resource), h: 10, r: 3, fill: "var(--own)" },
     ];
     const lines = namesIn(node.pods.map((pod) => pod.name), w - 24, 15, Math.floor((h - 54) / 19));
     parts.push(...lines.map((line, at) => words(12, 59 + 19 * at, line, 15)));
@@ -222,7 +290,7 @@ function nodeRows(nodes: readonly StageNode[], x: number, width: number, high: n
 
 function nodeStrip(nodes: readonly StageNode[], y: number, lit: Lit): Group[] {
   const w = (WIDTH - GAP * (nodes.length + 1)) / Math.max(1, nodes.length);
-  const most = nodeScale(nodes);
+  const unit = nodeScale(nodes, w - 20);
   return nodes.map((node, index) => {
     const resource = mainResource(node.allocatable);
     const [used, all] = [Number(node.used[resource] ?? 0), Number(node.allocatable[resource] ?? 0)];
@@ -234,8 +302,8 @@ function nodeStrip(nodes: readonly StageNode[], y: number, lit: Lit): Group[] {
       parts: [
         { kind: "box", id: "node", x: 0, y: 0, w, h: 84, r: 8, fill: "var(--sunken)" },
         words(10, 24, fitted(node.name, w - 20, 15 * BOLD), 15, "var(--text)", { weight: 600 }),
-        { kind: "box", id: "track", x: 10, y: 34, w: ((w - 20) * all) / most(resource), h: 14, r: 3, fill: "var(--track)" },
-        { kind: "box", id: "used", x: 10, y: 34, w: ((w - 20) * used) / most(resource), h: 14, r: 3, fill: "var(--own)" },
+        { kind: "box", id: "track", x: 10, y: 34, w: all * unit(resource), h: 14, r: 3, fill: "var(--track)" },
+        { kind: "box", id: "used", x: 10, y: 34, w: used * unit(resource), h: 14, r: 3, fill: "var(--own)" },
         words(w - 10, 70, fitted(`${bare(resource, used)} / ${quantity(resource, all)}`, w - 20, 14), 14, "var(--text-2)", { anchor: "end" }),
       ],
     };
