@@ -1,1 +1,0 @@
-export{t as default}from"./Curves-B9oeV_G1.js";

@@ -1,1 +1,0 @@
-export{Hn as isServerMessage}from"./first-B0ai6iwa.js";

@@ -1,1 +1,0 @@
-export{t as loader}from"./loader.svelte-40kDb39w.js";

@@ -1,1 +1,0 @@
-import{Dr as e,Er as t,Tr as n}from"./first-B0ai6iwa.js";var r={ClusterQueue:`apis/kueue.x-k8s.io/v1beta2/clusterqueues`,Node:`api/v1/nodes`,ResourceFlavor:`apis/kueue.x-k8s.io/v1beta2/resourceflavors`,Topology:`apis/kueue.x-k8s.io/v1beta2/topologies`};async function i(i,a){let o=n(await t(`GET`,`/sandboxes/${i}/${r[a]}`));return e(o.items).map(e=>({kind:a,...e}))}export{i as t};
