@@ -13,7 +13,7 @@ import yaml
 from scheduler.input.manifests.dumps import formats
 from scheduler.model.errors import ManifestError, SourceLocation
 from scheduler.model.objects import Key
-from scheduler.model.problems import Wanted, expected
+from scheduler.model.problems import Problem, Wanted, expected
 from scheduler.model.sentence import Sentence
 from scheduler.model.texts.json_documents import (
     ItemLines,
@@ -166,7 +166,7 @@ def documents_of(
     """
     if not isinstance(given, dict):
         raise ManifestError(
-            expected(Wanted.KUBERNETES_OBJECT, given=_kind(given)),
+            Problem.NO_OBJECT.said(given=_kind(given)),
             place=SourceLocation(file=file, line=1),
         )
     if is_deeper(given, limits.depth):
@@ -236,7 +236,7 @@ def _documents(read: Read, text: str, file: str) -> Iterator[Document]:
         data = data[0]  # one stands for all: none of them is an object
     if not isinstance(data, dict):
         raise ManifestError(
-            expected(Wanted.KUBERNETES_OBJECT, given=_kind(data)),
+            Problem.NO_OBJECT.said(given=_kind(data)),
             place=SourceLocation(file=file, line=line),
         )
     lines = SpanLines(text=text, spans=[read.span])

@@ -263,4 +263,5 @@ def _name_replaced(loaded: Loaded, document: Document, obj: Object) -> None:
     if (earlier.manifest, earlier.status) != (obj.manifest, obj.status):
         first = loaded.places[obj.key].place()
         problem = Problem.REPLACES.said(key=obj.key, place=first)
-        loaded.warn(document.place("metadata.name"), problem)
+        sort = Problem.REPLACES_KIND.said(kind=obj.key.kind)
+        loaded.warn(document.place("metadata.name"), problem, sort)

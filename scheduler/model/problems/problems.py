@@ -223,6 +223,10 @@ class Problem(Stated):
         "problem.generated",
         "{key} stands at {place}: the generator's is left out",
     )
+    GENERATED_KIND = (
+        "problem.generatedKind",
+        "{kind}: one of that name stands elsewhere: the generator's is left out",
+    )
     OPERATORS = (
         "problem.operators",
         "expected In, NotIn, Exists, DoesNotExist, Gt or Lt with fitting values, got {given} and {values}",
@@ -265,12 +269,20 @@ class Problem(Stated):
         "their shape; make another set",
     )
     LOOP = ("problem.loop", "the cohorts form a loop: {known}; give one another parent")
+    NO_OBJECT = (
+        "problem.noObject",
+        "expected an object with apiVersion and kind, got {given}",
+    )
     COLLECTION = (
         "problem.collection",
         "expected a text as key, got a collection",
     )
     BINARY = ("problem.binary", "expected text, got a NUL (a binary file?)")
     REPLACES = ("problem.replaces", "{key} replaces the one at {place}")
+    REPLACES_KIND = (
+        "problem.replacesKind",
+        "{kind}: one replaces another of the same name",
+    )
     DOCUMENTS = ("problem.documents", "holds no document; nothing was taken of it")
     DOMAINS = ("problem.domains", "expected {key} for {count} domains")
     ROOT = ("problem.root", "root takes no resources: its max is the sum of its nodes")

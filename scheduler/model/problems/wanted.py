@@ -90,10 +90,6 @@ class Wanted(Stated):
     OBJECT = ("wanted.object", "an object")
     OBJECT_OF_TEXTS = ("wanted.objectOfTexts", "an object of texts")
     NAMED_OBJECT = ("wanted.namedObject", "an object with a name")
-    KUBERNETES_OBJECT = (
-        "wanted.kubernetesObject",
-        "an object with apiVersion and kind",
-    )
     LIST = ("wanted.list", "a list")
     LIST_OF_TEXTS = ("wanted.listOfTexts", "a list of texts")
     TEXT = ("wanted.text", "a text")

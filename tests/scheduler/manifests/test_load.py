@@ -12,6 +12,7 @@ import yaml
 from docs.written.outcomes import table
 from scheduler.assembly import InputError, assemble
 from scheduler.input.manifests.load import load
+from scheduler.input.manifests.report import report_of
 from scheduler.model.kube.configuration import read_configurations
 from scheduler.model.objects import Key
 from tests.builders import cluster_queue, flavor, job, node
@@ -444,3 +445,56 @@ def test_a_version_that_is_no_longer_read_is_named_with_the_one_that_is():
     old = "apiVersion: extensions/v1beta1\nkind: Deployment\nmetadata: {name: d}\n"
     (found,) = load([("x.yaml", old)]).findings
     assert "Deployment of apps/v1 is simulated" in found.problem
+
+
+def test_objects_that_replace_others_are_one_sort_of_finding_per_kind():
+    flavor = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ResourceFlavor\nmetadata: {{name: {name}}}\nspec: {{nodeLabels: {{a: {value}}}}}\n"
+    files = [
+        (f"{name}-{value}.yaml", flavor.format(name=name, value=value))
+        for name in ("small", "large")
+        for value in ("one", "two")
+    ]
+    (found,) = report_of(load(files)).findings
+    assert (found.count, found.problem.startswith("ResourceFlavor: one")) == (2, True)
+    assert len(found.places) == 2
+
+
+def test_of_two_configurations_of_kueue_the_last_counts_and_is_named():
+    text = "apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\nmanageJobsWithoutQueueName: {}\n"
+    loaded = load([("a.yaml", text.format("true")), ("b.yaml", text.format("false"))])
+    assert loaded.policy["kueue"]["manageJobsWithoutQueueName"] is False
+    (found,) = loaded.findings
+    assert str(found).startswith("b.yaml:1: Configuration takes the place")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "kind: Kustomization\nresources: [a.yaml]\n",
+        "apiVersion: builtin\nkind: PrefixSuffixTransformer\nmetadata: {name: a}\n",
+    ],
+)
+def test_what_kustomize_reads_is_named_as_such(text):
+    (found,) = load([("base/kustomization.yaml", text)]).findings
+    assert found.problem.startswith("a kustomization, which is not applied")
+
+
+def test_the_configuration_of_another_controller_is_kept_and_named():
+    text = "apiVersion: jobset.x-k8s.io/v1alpha1\nkind: Configuration\nmetadata: {name: a}\n"
+    (found,) = load([("jobset.yaml", text)]).findings
+    assert (found.level, "jobset.x-k8s.io" in found.problem) == ("unsupported", True)
+
+
+@pytest.mark.parametrize("text", ["a: b: c\n", "- regex: a\n  weight: 1\n"])
+def test_a_file_that_names_no_kind_is_left_aside_whatever_it_is(text):
+    flavor = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ResourceFlavor\nmetadata: {name: a}\n"
+    loaded = load([("kep.yaml", text), ("flavor.yaml", flavor)])
+    (found,) = loaded.findings
+    assert (found.level, len(loaded.objects)) == ("unsupported", 1)
+    assert found.problem.endswith("so it is no object of a cluster: not taken")
+
+
+def test_a_file_that_names_a_kind_and_is_broken_is_an_error():
+    flavor = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ResourceFlavor\nmetadata: {name: a}\n"
+    loaded = load([("broken.yaml", "kind: Job\na: b: c\n"), ("flavor.yaml", flavor)])
+    assert [found.level for found in loaded.findings] == ["error"]

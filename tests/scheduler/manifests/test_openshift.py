@@ -41,7 +41,24 @@ def test_its_preemption_policy_decides(api_version):
 def test_gangs_by_workload_wait_for_their_pods(admission, block):
     policy = {"policy": "ByWorkload", "byWorkload": {"admission": admission}}
     waiting = settings(gangScheduling=policy).waiting
-    assert (waiting.block, waiting.timeout_ms) == (block, 300_000)
+    assert (waiting.block, waiting.timeout_ms) == (block, 1_800_000)
+
+
+def test_gangs_by_workload_wait_as_long_and_come_again_as_it_says():
+    again = {"retryLimit": 3, "backoffBaseSeconds": 30, "timeReference": "Creation"}
+    given = {"timeoutSeconds": 60, "recoveryTimeoutSeconds": 90}
+    policy = {
+        "policy": "ByWorkload",
+        "byWorkload": {**given, "requeuingStrategy": again},
+    }
+    waiting = settings(gangScheduling=policy).waiting
+    assert (waiting.timeout_ms, waiting.recovery_ms) == (60_000, 90_000)
+    assert (waiting.limit, waiting.base_s, waiting.by_eviction) == (3, 30, False)
+
+
+def test_without_a_policy_of_gangs_no_pod_is_ever_late():
+    waiting = settings(gangScheduling={"policy": "None"}).waiting
+    assert waiting.timeout_ms == 365 * 86_400_000
 
 
 def test_only_the_frameworks_that_it_lists_are_managed():
@@ -68,9 +85,11 @@ def test_the_namespaces_that_the_operator_selects_are_named():
 
 
 def test_what_of_it_is_not_followed_is_named_by_its_field():
-    found = taken(multiKueue={"gcInterval": "1m"}, gangScheduling={"policy": "New"})
+    gangs = {"policy": "New", "byWorkload": {"admission": "Parallel", "window": 3}}
+    found = taken(multiKueue={"gcInterval": "1m"}, gangScheduling=gangs)
     named = {f.place.field for f in found.loaded.findings if f.level == "unsupported"}
-    assert named == {"spec.config.multiKueue", "spec.config.gangScheduling.policy"}
+    inner = {"multiKueue", "gangScheduling.policy", "gangScheduling.byWorkload.window"}
+    assert named == {f"spec.config.{name}" for name in inner}
 
 
 def test_a_framework_that_it_does_not_know_is_refused_by_its_place():

@@ -68,7 +68,7 @@ class NodeResourceTopologyMatch(Plugin):
 
     name = "NodeResourceTopologyMatch"
     args_type = NodeResourceTopologyMatchArgs
-    idle_points = ("post_bind",)
+    idle_points = ("pre_filter", "post_bind")
 
     def __init__(self, args: NodeResourceTopologyMatchArgs, handle: Handle) -> None:
         super().__init__(args, handle)

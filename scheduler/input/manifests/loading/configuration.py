@@ -51,7 +51,8 @@ def _take_generated(loaded: Loaded, document: Document) -> None:
         elif before.manifest != obj.manifest and obj.key.kind != "Namespace":
             at = loaded.places[obj.key].place()
             problem = Problem.GENERATED.said(key=obj.key, place=at)
-            loaded.warn(document.place(), problem)
+            sort = Problem.GENERATED_KIND.said(kind=obj.key.kind)
+            loaded.warn(document.place(), problem, sort)
 
 
 def take_configuration(loaded: Loaded, document: Document) -> None:
@@ -59,7 +60,7 @@ def take_configuration(loaded: Loaded, document: Document) -> None:
     match document.kind:
         case "Configuration":
             kueue.check_configuration(document)
-            _merge_policy(loaded, document, {"kueue": document.data})
+            _take_kueue(loaded, document, document.data)
             for path in kueue.kept_fields(document):
                 _leave_out_setting(loaded, document, path)
         case "Kueue":
@@ -67,7 +68,7 @@ def take_configuration(loaded: Loaded, document: Document) -> None:
             kueue.check_configuration(
                 replace(document, data=given, root=None, lines=None)
             )
-            _merge_policy(loaded, document, {"kueue": given})
+            _take_kueue(loaded, document, given)
             said = ReadAs.OPENSHIFT.said(label=f"{openshift.MANAGED}=true")
             loaded.warn(document.place("spec.config"), said)
             for path in openshift.unread(document):
@@ -84,6 +85,14 @@ def take_configuration(loaded: Loaded, document: Document) -> None:
             loaded.loads.append(document)
         case _:
             loaded.scenarios.append(document)
+
+
+def _take_kueue(loaded: Loaded, document: Document, given: dict[str, Any]) -> None:
+    """Take Kueue's Configuration: the last of several files counts, as in a cluster."""
+    before = loaded.policy.pop("kueue", None)
+    if before not in (None, given):
+        loaded.warn(document.place(), ReadAs.SETTING.said(name="Configuration"))
+    _merge_policy(loaded, document, {"kueue": given})
 
 
 def _leave_out_setting(loaded: Loaded, document: Document, path: str) -> None:

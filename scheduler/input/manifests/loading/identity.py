@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -37,12 +38,17 @@ ASIDE = {
 }
 #: The codes of faults in the YAML itself, in place of a limit or of what it says.
 _BROKEN = (NotYaml.KNOWN.value, Problem.COLLECTION.value)
+_NOT_READ = (*_BROKEN, Problem.NO_OBJECT.value)
+#: What stands in every text that could be of a cluster, and in few others.
+_OF_CLUSTER = re.compile(r"\b(apiVersion|kind|partitions|queues|spec)\b")
 #: A template shows in the line that breaks, or in one of those before it.
 _BEFORE = 2
 #: Values of a chart that has YuniKorn's as a dependency: its name, `yunikornDefaults`.
 _VALUES_DEEP = 4
 
 
+#: The apiVersion of what Kustomize has built in.
+_TRANSFORMER = ("", "builtin")
 #: Of the core group's version, and yet no objects.
 _ASIDE_OF_CORE = {"Config": Aside.KUBECONFIG, "Status": Aside.STATUS}
 
@@ -77,10 +83,11 @@ def no_manifest(document: Document) -> Sentence | None:
 
 def _is_kustomization(document: Document) -> bool:
     """Return whether Kustomize reads it; apiVersion and kind may be left out there."""
-    if kinds.split(document.api_version)[0] == "kustomize.config.k8s.io":
+    group, version = kinds.split(document.api_version)
+    if group == "kustomize.config.k8s.io" or (group, version) == _TRANSFORMER:
         return True
     named = document.file.rsplit("/", 1)[-1] in KUSTOMIZATIONS
-    return named and not document.kind and not document.api_version
+    return named and document.kind in ("", "Kustomization") and not version
 
 
 def leave_aside(loaded: Loaded, document: Document, problem: Sentence) -> None:
@@ -101,7 +108,7 @@ def say_aside(loaded: Loaded, place: SourceLocation, problem: Sentence) -> None:
 
 
 def leave_text_aside(loaded: Loaded, text: str, fault: ManifestError) -> bool:
-    """Report that a text is a template or a table, not YAML; False where it is neither.
+    """Report that a text is a template, a table, or nothing of a cluster; False for others.
 
     It is no reason to refuse the files beside it.
     """
@@ -113,10 +120,15 @@ def leave_text_aside(loaded: Loaded, text: str, fault: ManifestError) -> bool:
         return True
     near = text.splitlines()[max(0, place.line - _BEFORE) : place.line]
     said = unfilled("\n".join(near))
-    if fault.problem.code not in _BROKEN or said is None:
-        return False
-    say_aside(loaded, place, said)
-    return True
+    if fault.problem.code not in _BROKEN:
+        said = None
+    if said is None and fault.problem.code in _NOT_READ:
+        if _OF_CLUSTER.search(text):
+            return False
+        said = Aside.BECAUSE.said(why=fault.problem)
+    if said is not None:
+        say_aside(loaded, place, said)
+    return said is not None
 
 
 def unfilled(text: str, data: object = None) -> Sentence | None:
@@ -157,7 +169,7 @@ def kind_of(document: Document) -> kinds.Kind | None:
     if of_group is not None:
         read = version in of_group.versions
         return of_group if read else _unread(document, of_group, version)
-    if entry is None or (group != entry.group and group not in kinds.GROUPS):
+    if entry is None or (group != entry.group and not _is_slip(group, entry)):
         return _unknown(document, group, version)
     if group != entry.group:
         raise document.error(
@@ -172,6 +184,15 @@ def kind_of(document: Document) -> kinds.Kind | None:
     if entry.level == "kept" or version in versions:
         return entry
     return _unread(document, entry, version)
+
+
+def _is_slip(group: str, entry: kinds.Kind) -> bool:
+    """Return whether a group is a slip of the pen for that of the kind.
+
+    Each controller has a configuration of its own, and many call it Configuration.
+    """
+    known = KNOWN_WHOLE if entry.level == "configuration" else kinds.GROUPS
+    return group in known
 
 
 def _unread(document: Document, entry: kinds.Kind, version: str) -> kinds.Kind:

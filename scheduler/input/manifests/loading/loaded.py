@@ -118,9 +118,11 @@ class Loaded:
             error = ManifestError(error.said, place=SourceLocation(file=file, line=1))
         self.complain(error)
 
-    def warn(self, place: SourceLocation, said: Sentence) -> None:
-        """Add a warning as a finding."""
-        self.findings.append(Finding("warning", place, said))
+    def warn(
+        self, place: SourceLocation, said: Sentence, sort: Sentence | None = None
+    ) -> None:
+        """Add a warning as a finding, of a sort that is counted where one is given."""
+        self.findings.append(Finding("warning", place, said, sort=sort))
 
     def leave_out_errors(self) -> None:
         """Leave out the objects that an error is about; the errors stay findings."""

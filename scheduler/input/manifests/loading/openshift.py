@@ -33,6 +33,23 @@ _FRAMEWORKS = {
     "TrainJob": "trainer.kubeflow.org/trainjob",
     "XGBoostJob": "kubeflow.org/xgboostjob",
 }
+#: Where pods are not waited for, they may take a year.
+_NEVER = "8760h"
+#: What the operator documents where nobody says how long pods may take.
+_TIMEOUT_S = 1800
+_AGAIN = {
+    "backoffBaseSeconds": "backoffBaseSeconds",
+    "backoffMaxSeconds": "backoffMaxSeconds",
+    "retryLimit": "backoffLimitCount",
+    "timeReference": "timestamp",
+}
+_BY_WORKLOAD = (
+    "admission",
+    "recoveryTimeoutSeconds",
+    "requeuingStrategy",
+    "timeoutSeconds",
+)
+_POLICIES = (None, "", "None", "ByWorkload", "ByWorkloadDefaults")
 _READ = {
     "admissionFairSharing": ("configuration", "custom"),
     "gangScheduling": ("policy", "byWorkload"),
@@ -45,8 +62,7 @@ _READ = {
 def configuration_of(document: Document) -> dict[str, Any]:
     """Return the Configuration that the operator writes of a `Kueue` object.
 
-    Its timeout is what the operator leaves to Kueue, five minutes. Raises ManifestError
-    naming a field with a value that the operator refuses.
+    Raises ManifestError naming a field with a value that the operator refuses.
     """
     spec = expect_object(document, document.data, "spec", needed=True)
     config = expect_object(document, spec, _CONFIG, needed=True)
@@ -64,10 +80,9 @@ def configuration_of(document: Document) -> dict[str, Any]:
     }
     gangs = section("gangScheduling")
     if gangs.get("policy") == "ByWorkload":
-        inner = f"{_CONFIG}.gangScheduling.byWorkload"
-        admission = expect_object(document, gangs, inner).get("admission")
-        block = admission == "Sequential"
-        found["waitForPodsReady"] = {"timeout": "5m", "blockAdmission": block}
+        found["waitForPodsReady"] = _waiting(document, gangs)
+    elif gangs.get("policy") == "None":
+        found["waitForPodsReady"] = {"timeout": _NEVER, "blockAdmission": False}
     if section("preemption").get("preemptionPolicy") == "FairSharing":
         found["fairSharing"] = {"preemptionStrategies": [*DEFAULT_STRATEGIES]}
     if usage := section("admissionFairSharing"):
@@ -99,6 +114,20 @@ def _integrations(document: Document, given: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
+def _waiting(document: Document, gangs: dict[str, Any]) -> dict[str, Any]:
+    path = f"{_CONFIG}.gangScheduling.byWorkload"
+    given = expect_object(document, gangs, path)
+    again = expect_object(document, given, f"{path}.requeuingStrategy")
+    found: dict[str, Any] = {
+        "timeout": f"{given.get('timeoutSeconds') or _TIMEOUT_S}s",
+        "blockAdmission": given.get("admission") == "Sequential",
+    }
+    if (recovery := given.get("recoveryTimeoutSeconds")) is not None:
+        found["recoveryTimeout"] = f"{recovery}s"
+    names = {ours: again[theirs] for theirs, ours in _AGAIN.items() if theirs in again}
+    return found | ({"requeuingStrategy": names} if names else {})
+
+
 def _usage(given: Mapping[str, Any]) -> dict[str, Any]:
     custom = given.get("custom") or {}
     found: dict[str, Any] = {
@@ -120,6 +149,9 @@ def unread(document: Document) -> Iterator[str]:
             yield f"{_CONFIG}.{name}"
         elif isinstance(value, dict):
             yield from (f"{_CONFIG}.{name}.{one}" for one in value if one not in known)
-    policy = (document.data["spec"]["config"].get("gangScheduling") or {}).get("policy")
-    if policy not in (None, "", "None", "ByWorkload"):
+    gangs = document.data["spec"]["config"].get("gangScheduling") or {}
+    if gangs.get("policy") not in _POLICIES:
         yield f"{_CONFIG}.gangScheduling.policy"
+    for name in gangs.get("byWorkload") or {}:
+        if name not in _BY_WORKLOAD:
+            yield f"{_CONFIG}.gangScheduling.byWorkload.{name}"
