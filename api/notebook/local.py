@@ -17,6 +17,7 @@ from scheduler.analysis.explain import to_document
 from scheduler.analysis.explain.answers import lines_of, overview
 from scheduler.analysis.explain.changes import apply, move
 from scheduler.analysis.explain.outcomes import queue_of
+from scheduler.analysis.explain.past import DecidedPast
 from scheduler.analysis.explain.sentences import named_object
 from scheduler.analysis.explain.would import lines_of as would_lines
 from scheduler.analysis.explain.would import would
@@ -167,7 +168,8 @@ class LocalSandbox:
         with its namespace or kind before it, if need be. Raises SchedulerError for what
         does not exist.
         """
-        return Why(to_document(overview(self.world, name)))
+        past = DecidedPast(self._decisions)
+        return Why(to_document(overview(self.world, name, past)))
 
     def would(self, *manifests: Manifest, horizon: str = "24h") -> Would:
         """Return whether work would start if it were submitted now, when, at whose cost.

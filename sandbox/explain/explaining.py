@@ -20,6 +20,7 @@ from scheduler.analysis.explain.answers import overview
 from scheduler.analysis.explain.counterfactuals import counterfactuals
 from scheduler.analysis.explain.fairness import fairness
 from scheduler.analysis.explain.film.moments import film_now, film_of, other_strategy
+from scheduler.analysis.explain.past import ENDS, Ended
 from scheduler.analysis.explain.pods import capacity, explain_pod
 from scheduler.analysis.explain.preemptions import explain_preemption
 from scheduler.analysis.explain.queues import queue_fairness
@@ -83,11 +84,42 @@ def _bound(sandbox: Sandbox, key: Key, tick: int | None) -> bool:
     return binds.filter(subject=str(key)).exists()
 
 
+class EventPast:
+    """What the stored events of a sandbox say of ends of runs, now or at a tick."""
+
+    def __init__(self, sandbox: Sandbox, tick: int | None) -> None:
+        upto = None if tick is None else history.revision_at(sandbox, tick)
+        types = [one.__name__ for one in ENDS]
+        self._rows = history.rows_of(Event, sandbox, upto).filter(type__in=types)
+
+    def of(self, key: Key) -> list[Ended]:
+        """Return the ends of the runs of one Workload or pod, in order."""
+        rows = self._rows.filter(subject=str(key)).order_by("revision", "seq")
+        return [
+            Ended(
+                type=row.type,
+                at_ms=row.t_ms,
+                subject=key,
+                by=key_of(row.by) if row.by else None,
+                reason=row.reason,
+                message=row.message,
+            )
+            for row in rows
+        ]
+
+    def named(self, name: str) -> list[Key]:
+        """Return whose runs ended, of this name, with or without its namespace."""
+        found = self._rows.filter(subject__endswith=f"/{name}").order_by("subject")
+        return [
+            key_of(one) for one in found.values_list("subject", flat=True).distinct()
+        ]
+
+
 def explain_overview(sandbox: Sandbox, about: str, tick: int | None) -> dict[str, Any]:
     """Return what waits and for what, and answers about what is named, if anything is."""
     with _world(sandbox, tick) as world:
         try:
-            return to_document(overview(world, about))
+            return to_document(overview(world, about, EventPast(sandbox, tick)))
         except SchedulerError as error:
             raise NotFoundError(error.said) from error
 

@@ -13,6 +13,7 @@ import msgspec
 from scheduler.analysis.explain import places, to_document
 from scheduler.analysis.explain.answers import lines_of, overview
 from scheduler.analysis.explain.fairness import fairness
+from scheduler.analysis.explain.past import DecidedPast
 from scheduler.analysis.explain.pods import explain_pod
 from scheduler.analysis.explain.preemptions import explain_preemption
 from scheduler.analysis.explain.queues import QueueFairness, QueueShare, queue_fairness
@@ -64,12 +65,14 @@ def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
 
 def _write_answers(out: TextIO, world: World, options: argparse.Namespace) -> int:
     """Write why what is named is as it is, whatever it is, and when what waits starts."""
-    found = overview(world, options.about)
+    past = DecidedPast(world.take().decisions)
+    found = overview(world, options.about, past)
     if len(found.answers) == 1:
         [one] = found.answers
         kind, namespace, name = [*one.about.split("/"), "", ""][:3]
-        if kind in ("Workload", "Pod") and not cluster_of(Key(kind, namespace, name)):
-            one.said += when(world, Key(kind, namespace, name))
+        key = Key(kind, namespace, name)
+        if kind in ("Workload", "Pod") and key in world.objects and not cluster_of(key):
+            one.said += when(world, key)
             one.sentences = [said.text for said in one.said]
     if options.json:
         out.write(_json([found]))

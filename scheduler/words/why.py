@@ -220,6 +220,20 @@ class Unplaced(Words):
         "{n} of its {of} pods are on no node. {pod}: {message}",
     )
     NOT_TRIED = ("unplaced.notTried", "it was not tried yet.")
+    TOGETHER = (
+        "unplaced.together",
+        "Its gang needs {of} places at once, and {n} of its pods fit now; {pod} does not:",
+    )
+    ALL_TOGETHER = (
+        "unplaced.allTogether",
+        "Its gang needs {of} places at once, and {n} of its pods fit now: it waits to be "
+        "tried again.",
+    )
+    RESERVING = (
+        "unplaced.reserving",
+        "Its application takes all places of its gang first, and has {n} of {of}.",
+    )
+    REFUSED = ("unplaced.refused", "{n} node: {why}|{n} nodes: {why}")
     FRAGMENTED = (
         "unplaced.fragmented",
         "Free: {free} on {nodes} nodes together, at most {most} on one; a pod that asks "
@@ -256,9 +270,14 @@ class Asked(Words):
     FIRST = ("asked.first", "Waiting: {names}.")
     OF_QUEUE = ("asked.ofQueue", "{used} used; {limits}.")
     MAX = ("asked.max", "max {amount}")
+    MIN = ("asked.min", "min {amount}")
     NO_MAX = ("asked.noMax", "no max of its own")
     GUARANTEED = ("asked.guaranteed", "guaranteed {amount}")
     PODS = ("asked.pods", "{n} of at most {of} pods.")
+    ALLOCATIONS = (
+        "asked.allocations",
+        "{n} pod of YuniKorn's.|{n} pods of YuniKorn's.",
+    )
     FREE = ("asked.free", "{free} free of {of}.")
     CORDONED = ("asked.cordoned", "It is cordoned: it takes no new pods.")
     TAINT = ("asked.taint", "Taint {taint}: it takes pods that tolerate it.")
@@ -268,6 +287,16 @@ class Asked(Words):
     NO_QUOTA = ("asked.noQuota", "not enough quota is free: {places}")
     NO_NODE = ("asked.noNode", "no node takes the pod: {reasons}")
     IN_NO_LINE = ("asked.inNoLine", "it is in no queue that is active")
+
+
+class Befell(Words):
+    """What ended the last run of work."""
+
+    PREEMPTED = ("befell.preempted", "{by} preempted it at {at} ({why}).")
+    EVICTED = ("befell.evicted", "It was evicted at {at}: {why}")
+    FINISHED = ("befell.finished", "It ended at {at} ({why}).")
+    TIMES = ("befell.times", "That was the last of {n} times.")
+    GONE = ("befell.gone", "gone")
 
 
 class Awaited(Words):

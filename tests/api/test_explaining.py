@@ -125,3 +125,22 @@ def test_a_pod_that_came_with_its_node_had_no_cycle(call, make, person):
         [bind] = [point for point in body["points"] if point["point"] == "Bind"]
         said[name] = bind["plugins"][0]["verdict"]
     assert said == {"static": "notRun", "placed": "ok"}
+
+
+def test_who_was_preempted_and_is_gone_is_told_by_whom_now_and_at_a_tick(
+    call, make, person
+):
+    def ranked(name: str, priority: int, arrival: str) -> dict:
+        made = pod(name, cpu=4, arrival=arrival, runtime="1h")
+        made["spec"]["priority"] = priority
+        return made
+
+    sandbox = make(node("n", cpu=4), ranked("low", 1, "0s"), ranked("urgent", 9, "5s"))
+    actions.do_play(person, sandbox.pk)
+    tick(sandbox, 8)
+    (now,) = call("get", sandbox, "/waiting?about=low").json()["answers"]
+    assert (now["about"], now["state"]) == ("Pod/default/low", "gone")
+    assert now["sentences"] == ["urgent preempted it at 5s (PreemptionByScheduler)."]
+    (before,) = call("get", sandbox, "/waiting?about=low&tick=4").json()["answers"]
+    assert before["state"] == "on n"
+    assert call("get", sandbox, "/waiting?about=nobody").status_code == 404

@@ -15,26 +15,31 @@ from functools import partial
 from typing import Any
 
 from scheduler.analysis.explain import places
+from scheduler.analysis.explain.asks import reserving_of
+from scheduler.analysis.explain.past import DecidedPast, Past, befell
 from scheduler.analysis.explain.pods import explain_pod
 from scheduler.analysis.explain.queues import explain_application
 from scheduler.analysis.explain.sentences import named_object
 from scheduler.analysis.explain.shapes import Shape
 from scheduler.analysis.explain.workloads import explain, state_of
+from scheduler.engine.kube.cache.pod_group import ELASTIC_QUOTA, QuotaUse
 from scheduler.engine.kueue.tree.tree import Cohort, QuotaNode
 from scheduler.engine.kueue.workload.info import WorkloadInfo
 from scheduler.engine.world import World
 from scheduler.engine.yunikorn.objects.model import Queue
+from scheduler.engine.yunikorn.shim.pods import named_app
 from scheduler.model.errors import SchedulerError
 from scheduler.model.objects import Key, cluster_of
 from scheduler.model.problems import Form
 from scheduler.model.reasons import QUOTA_RESERVED
 from scheduler.model.sentence import Quantity, Sentence, few, plain
-from scheduler.words.why import Asked
+from scheduler.words.why import Asked, Befell
 
 #: Objects that are explained of a name, and that are named of a cause.
 MOST_ANSWERS = 20
 MOST_NAMES = 3
 WAITING = ("pending", "requeued", "evicted")
+NO_PAST = DecidedPast()
 _SHORT = re.compile(r"insufficient (?:unused )?quota for (\S+) in flavor ([^\s,]+)")
 _GROUP_LABELS = (
     "scheduling.x-k8s.io/pod-group",
@@ -87,10 +92,11 @@ class Overview(Shape):
 # A name, as people have it.
 
 
-def answers(world: World, name: str) -> list[Answer]:
+def answers(world: World, name: str, past: Past = NO_PAST) -> list[Answer]:
     """Return why what is named is as it is; the first `MOST_ANSWERS` of several.
 
-    `name` is `NAME`, `NAMESPACE/NAME`, `KIND/NAME` or `KIND/NAMESPACE/NAME`. Raises
+    `name` is `NAME`, `NAMESPACE/NAME`, `KIND/NAME` or `KIND/NAMESPACE/NAME`; `past` is
+    what ended runs before now. Raises
     SchedulerError where nothing has that name. Cost: an explanation for each object.
     """
     kind, slash, rest = name.partition("/")
@@ -98,12 +104,33 @@ def answers(world: World, name: str) -> list[Answer]:
     kinds = {known.lower(): known for known in present}
     wanted = kinds.get(kind.lower(), "") if slash else ""
     own = rest if wanted else name
-    finders = (_workload, _pods_named, _queue, _of_yunikorn, _node, _members)
+    finders = (
+        _workload,
+        _pods_named,
+        _queue,
+        _of_yunikorn,
+        _elastic_quota,
+        _node,
+        _members,
+    )
     for find in finders:
         found = list(find(world, wanted, own, name))
         if found:
-            return found[:MOST_ANSWERS]
-    raise SchedulerError(Form.NOT_IN_WORLD.said(key=name))
+            return [_with_past(one, past) for one in found[:MOST_ANSWERS]]
+    gone = [key for key in past.named(own) if wanted in ("", key.kind)]
+    if not gone:
+        raise SchedulerError(Form.NOT_IN_WORLD.said(key=name))
+    return [
+        _answer(str(key), Befell.GONE.said().text, list(befell(past.of(key))))
+        for key in sorted(gone)[:MOST_ANSWERS]
+    ]
+
+
+def _with_past(one: Answer, past: Past) -> Answer:
+    """Put what ended its last run before why it is as it is."""
+    key = Key(*one.about.split("/", 2)) if one.about.count("/") == 2 else None
+    ends = past.of(key) if key else ()
+    return _answer(one.about, one.state, [*befell(ends), *one.said]) if ends else one
 
 
 def _fits(key: Key, name: str) -> bool:
@@ -276,16 +303,9 @@ def _line_of(world: World, of: Callable[[WorkloadInfo], bool]) -> list[Sentence]
 
 def _node(world: World, wanted: str, own: str, _: str) -> Iterator[Answer]:
     key = Key("Node", "", own)
-    if wanted not in ("", "Node") or world.kube is None:
+    if wanted not in ("", "Node") or key not in world.objects:
         return
-    info = world.kube.nodes.node_infos.get(own)
-    if info is None or key not in world.objects:
-        return
-    said = [Asked.PODS.said(n=len(info.pods), of=info.pod_limit)]
-    for resource, whole in sorted(info.node.allocatable.items()):
-        if resource != "pods" and whole:
-            left = Quantity(resource, str(whole - info.requested.get(resource, 0)))
-            said.append(Asked.FREE.said(free=left, of=Quantity(resource, str(whole))))
+    said = list(_room(world, own))
     spec = world.objects[key].spec
     if spec.get("unschedulable"):
         said.append(Asked.CORDONED.said())
@@ -296,6 +316,50 @@ def _node(world: World, wanted: str, own: str, _: str) -> Iterator[Answer]:
     yield _answer(str(key), "", said)
 
 
+def _elastic_quota(world: World, wanted: str, own: str, _: str) -> Iterator[Answer]:
+    """Answer about an ElasticQuota: what its namespace uses, is sure of, and may have."""
+    if world.kube is None or wanted not in ("", ELASTIC_QUOTA):
+        return
+    for cluster in world.kube.clusters():
+        use = QuotaUse(cluster.quotas, (pod for pod, _ in cluster.placed.values()))
+        for key in world.keys(ELASTIC_QUOTA):
+            quota = cluster.quotas.get(key.namespace)
+            if quota is None or not _fits(key, own):
+                continue
+            used, most = use.used[key.namespace], quota.maximum or {}
+            said = []
+            for name in sorted({*quota.minimum, *most}):
+                sure = Quantity(name, str(quota.minimum.get(name, 0)))
+                limits = [Asked.MIN.said(amount=sure)]
+                if name in most:
+                    amount = Quantity(name, str(most[name]))
+                    limits.append(Asked.MAX.said(amount=amount))
+                holds = Quantity(name, str(used.get(name, 0)))
+                said.append(Asked.OF_QUEUE.said(used=holds, limits=few(limits)))
+            yield _answer(str(key), "", said)
+
+
+def _room(world: World, name: str) -> Iterator[Sentence]:
+    """Yield how many pods a node has, and what of it is free, as its scheduler counts."""
+    if world.yunikorn is not None:
+        of_partition = world.yunikorn.partition.nodes.by_name.get(name)
+        if of_partition is None:
+            return
+        yield Asked.ALLOCATIONS.said(n=len(of_partition.allocations))
+        whole, free = of_partition.capacity, of_partition.available
+    elif world.kube is not None and name in world.kube.nodes.node_infos:
+        info = world.kube.nodes.node_infos[name]
+        yield Asked.PODS.said(n=len(info.pods), of=info.pod_limit)
+        whole, used = info.node.allocatable, info.requested
+        free = {one: amount - used.get(one, 0) for one, amount in whole.items()}
+    else:
+        return
+    for resource, amount in sorted(whole.items()):
+        if resource != "pods" and amount:
+            left = Quantity(resource, str(free.get(resource, 0)))
+            yield Asked.FREE.said(free=left, of=Quantity(resource, str(amount)))
+
+
 def _answer(about: str, state: str, said: list[Sentence]) -> Answer:
     return Answer(about=about, state=state, said=said, sentences=[s.text for s in said])
 
@@ -304,10 +368,10 @@ def _answer(about: str, state: str, said: list[Sentence]) -> Answer:
 # Without a name: what waits here, and for what.
 
 
-def overview(world: World, about: str = "") -> Overview:
+def overview(world: World, about: str = "", past: Past = NO_PAST) -> Overview:
     """Return all that waits, by what it waits for, the most common cause first.
 
-    `about` is what is asked about besides, as `answers` takes it.
+    `about` is what is asked about besides, as `answers` takes it, and `past`.
 
     Workloads without quota, and pods without a node: those of Workloads that were
     admitted, and those that no Workload stands for. O(Workloads + pods).
@@ -318,7 +382,7 @@ def overview(world: World, about: str = "") -> Overview:
         tick=world.tick,
         waiting=len(waiting),
         causes=_counted(waiting),
-        answers=answers(world, about) if about else [],
+        answers=answers(world, about, past) if about else [],
     )
 
 
@@ -333,7 +397,8 @@ def _of_workloads(world: World) -> Iterator[tuple[Key, Sentence]]:
 def _of_pods(world: World) -> Iterator[tuple[Key, Sentence]]:
     for pods in places.waiting_pods(world).values():
         for key in pods:
-            yield key, _of_nodes(places.why_unplaced(world, key))
+            message = places.why_unplaced(world, key)
+            yield key, _of_gang(world, key, message) or _of_nodes(message)
 
 
 def _cause(world: World, work: WorkloadInfo) -> Sentence:
@@ -352,6 +417,14 @@ def _cause(world: World, work: WorkloadInfo) -> Sentence:
     if not message or work.evicted:
         return Asked.IN_LINE.said()
     return plain(message)
+
+
+def _of_gang(world: World, key: Key, message: str) -> Sentence | None:
+    """Return that a pod of YuniKorn is not asked for before its gang has its places."""
+    if world.yunikorn is None or message:
+        return None
+    app = world.yunikorn.partition.apps.get(named_app(world.objects[key]))
+    return reserving_of(app) if app is not None else None
 
 
 def _of_nodes(message: str) -> Sentence:

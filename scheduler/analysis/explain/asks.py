@@ -26,6 +26,7 @@ from scheduler.engine.yunikorn.explain import (
     sorting,
     verdict,
 )
+from scheduler.engine.yunikorn.gang.placeholders import is_held_back
 from scheduler.engine.yunikorn.objects.model import (
     Application,
     Ask,
@@ -38,8 +39,9 @@ from scheduler.engine.yunikorn.scheduling.node_fit import may_run
 from scheduler.model import registry
 from scheduler.model.errors import SchedulerError
 from scheduler.model.objects import Key
-from scheduler.model.sentence import bare, counted, listed, quantity
+from scheduler.model.sentence import Sentence, bare, counted, listed, quantity
 from scheduler.model.yunikorn.resources import Needs, fits_undefined
+from scheduler.words.why import Unplaced
 
 Limits = Mapping[str, int]
 CheckName = Literal[
@@ -73,7 +75,20 @@ def explain_ask(world: World, key: Key) -> AskExplanation:
         why = stage.rejected.get(key) or ended
         why = why or "it is not YuniKorn's, gated or finished"
         raise SchedulerError(f"{key} is no ask of YuniKorn: {why}")
-    return explanation_of(partition, ask, world.context.now_ms)
+    answer = explanation_of(partition, ask, world.context.now_ms)
+    reserving = reserving_of(ask.app) if is_held_back(ask.app, ask) else None
+    if reserving is not None:
+        holder = next(one for one in ask.app.requests if one.placeholder)
+        held = explanation_of(partition, holder, world.context.now_ms)
+        answer.sentences = [reserving.text, *held.sentences]
+    return answer
+
+
+def reserving_of(app: Application) -> Sentence | None:
+    """Return how many places of its gang an application has; None where it asks for none."""
+    open_ = sum(ask.placeholder for ask in app.requests)
+    placed = sum(ask.placeholder for ask in app.allocations.values())
+    return Unplaced.RESERVING.said(n=placed, of=placed + open_) if open_ else None
 
 
 def explanation_of(partition: Partition, ask: Ask, now_ms: int) -> AskExplanation:

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 
+from scheduler.analysis.measures.units import is_joined, unit_of
 from scheduler.engine.kube.cache.node_info import NodeInfo
+from scheduler.engine.kube.scheduling.scheduler import PluginTable
 from scheduler.engine.lifetime.runs import Due
-from scheduler.engine.world import World
+from scheduler.engine.world import World, fork
 from scheduler.model.objects import Key, Object, cluster_of
 from scheduler.model.pod import Pod
 from scheduler.model.sentence import Quantity, Sentence
 from scheduler.words.why import Unplaced
 
 _ENDED = ("Succeeded", "Failed")
+#: So many members of a gang are looked at.
+MOST_TRIED = 100
 _SCHEDULED = "PodScheduled"
 
 
@@ -84,6 +90,40 @@ def fragments(world: World, pod: Pod) -> Iterator[Sentence]:
 
 def _free(node: NodeInfo, resource: str) -> int:
     return node.capacity(resource) - node.requested.get(resource, 0)
+
+
+def together(world: World, key: Key) -> Iterator[Sentence]:
+    """Yield how many of a pod's gang have room together, and what keeps the next one away.
+
+    Nothing for a pod of no gang. Costs a copy, and a look at the nodes for each member.
+    """
+    gang, needed = unit_of(world, world.objects[key])
+    if world.kube is None or not is_joined(gang):
+        return
+    pods = [pod for pod in sorted(world.keys("Pod")) if not cluster_of(pod)]
+    members = [pod for pod in pods if unit_of(world, world.objects[pod])[0] == gang]
+    waiting = [pod for pod in members if waits(world, pod, world.objects[pod])]
+    copy, fits, of = fork(world), len(members) - len(waiting), needed or len(members)
+    assert copy.kube is not None
+    for pod in waiting[:MOST_TRIED]:
+        table = copy.kube.table(pod)
+        if table is None or not table.feasible:
+            yield Unplaced.TOGETHER.said(n=fits, of=of, pod=pod.name)
+            yield from _refusals(table)
+            return
+        given = copy.objects[pod]
+        spec = {**given.spec, "nodeName": table.best[0]}
+        copy.put(replace(given, manifest={**given.manifest, "spec": spec}))
+        fits += 1
+    yield Unplaced.ALL_TOGETHER.said(n=fits, of=of)
+
+
+def _refusals(table: PluginTable | None) -> Iterator[Sentence]:
+    """Yield each reason for which nodes refuse a pod, and how many do."""
+    refused = table.filter.values() if table is not None else ()
+    counts = Counter(str(status.message) for status in refused if not status.ok)
+    for why, n in sorted(counts.items()):
+        yield Unplaced.REFUSED.said(n=n, why=why)
 
 
 def waiting_pods(world: World) -> dict[Key, list[Key]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from scheduler.analysis.explain import places
 from scheduler.analysis.explain.asks import explain_ask
 from scheduler.analysis.explain.changes import object_of
 from scheduler.analysis.explain.points import not_run, points_of
@@ -63,6 +64,8 @@ def explain_pod(
             raise SchedulerError(RequestProblem.ENDED.said(key=key, phase=phase))
         raise SchedulerError(RequestProblem.UNPLACED.said(key=key))
     answer = _explanation(world, own, obj, table, most_nodes)
+    if answer.feasible and not answer.node:  # alone it fits: its gang may not
+        answer.sentences[:0] = [said.text for said in places.together(world, key)]
     if answer.node and not bound:
         answer.points = not_run(answer.points)
         answer.sentences.append("It came with its node: no scheduler bound it.")

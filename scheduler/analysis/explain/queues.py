@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from scheduler.analysis.explain.asks import explain_ask
+from scheduler.analysis.explain.asks import explain_ask, reserving_of
 from scheduler.analysis.explain.changes import fork_yunikorn
 from scheduler.analysis.explain.shapes import Amount, AskExplanation, Shape
 from scheduler.engine.world import World
@@ -223,11 +223,13 @@ def _explanation(
         sentences=[],
     )
     answer.sentences = list(_sentences(answer))
+    if reserving := reserving_of(app):
+        answer.sentences.insert(1, reserving.text)
     return answer
 
 
 def _pod(path: str) -> Key:
-    namespace, _, name = path.partition("/")
+    namespace, _, name = path.rpartition("/")  # placeholders have no namespace
     return Key("Pod", namespace, name)
 
 

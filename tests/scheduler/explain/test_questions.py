@@ -106,6 +106,59 @@ SPREAD = [
 APART = [{"topologyKey": "host", **WEB}]
 
 
+def classed(name: str, cpu: int, of: str, **given: Any) -> Manifest:
+    made = pod(name, cpu=cpu, **given)
+    made["spec"]["priorityClassName"] = of
+    return made
+
+
+def kube_classes() -> list[Manifest]:
+    return [
+        {
+            "apiVersion": "scheduling.k8s.io/v1",
+            "kind": "PriorityClass",
+            "metadata": {"name": name},
+            "value": value,
+        }
+        for name, value in (("lo", 1), ("hi", 9))
+    ]
+
+
+def scheduler(plugin: str, **points: Any) -> Manifest:
+    """A scheduler with one more plug-in at every point, and at these alone."""
+    plugins = {"multiPoint": {"enabled": [{"name": plugin}]}}
+    only = {"disabled": [{"name": "*"}], "enabled": [{"name": plugin}]}
+    plugins |= dict.fromkeys(points, only)
+    return {
+        "apiVersion": "kubescheduler.config.k8s.io/v1",
+        "kind": "KubeSchedulerConfiguration",
+        "profiles": [{"schedulerName": "default-scheduler", "plugins": plugins}],
+    }
+
+
+def of_group(kind: str, name: str, **spec: Any) -> Manifest:
+    meta = {"name": name, "namespace": "default"}
+    api = "scheduling.x-k8s.io/v1alpha1"
+    return {"apiVersion": api, "kind": kind, "metadata": meta, "spec": spec}
+
+
+def workers(count: int, made: Callable[[], Manifest]) -> list[Manifest]:
+    found = []
+    for number in range(count):
+        one = made()
+        one["metadata"]["name"] = f"w{number}"
+        found.append(one)
+    return found
+
+
+def guaranteed() -> list[Manifest]:
+    tree = queue_tree(
+        {"name": "a", "resources": {"guaranteed": {"vcore": "4"}}}, {"name": "b"}
+    )
+    spec = {"stack": "yunikorn", "yunikorn": {"queues": tree}}
+    return [{"apiVersion": "quotalab.dev/v1", "kind": "Policy", "spec": spec}]
+
+
 def full() -> list[Manifest]:
     return [*small_cluster(cpu=4), job("held", queue="main", cpu=4, runtime="1h")]
 
@@ -456,6 +509,107 @@ QUESTIONS: dict[str, Question] = {
             "root.a has as many as its maxapplications (1) lets run",
             "when held has left",
         ),
+    ),
+    "kai#1515 (a)": Question(
+        "What evicted my workload, and when does it run again? (Kueue)",
+        lambda: [
+            flavor(),
+            *PRIORITIES,
+            *queue("q", 4, withinClusterQueue="LowerPriority"),
+            job("low", queue="q", cpu=4, runtime="1h", priority_class="low"),
+            job(
+                "urgent",
+                queue="q",
+                cpu=4,
+                arrival="5s",
+                runtime="10m",
+                priority_class="high",
+            ),
+        ],
+        "explain --at 1m --about low",
+        ("job-urgent-", "preempted it at", "InClusterQueue", "By itself it starts in"),
+    ),
+    "kai#1515 (b)": Question(
+        "What evicted my workload? (pods)",
+        lambda: [
+            *kube_classes(),
+            node("n", cpu=4),
+            classed("low", 4, "lo", runtime="1h"),
+            classed("urgent", 4, "hi", arrival="5s"),
+        ],
+        "explain --at 1m --about low",
+        ("Pod/default/low: gone", "urgent preempted it at 5s"),
+    ),
+    "kai#1515 (c)": Question(
+        "What evicted my workload? (YuniKorn)",
+        lambda: [
+            *guaranteed(),
+            node("n", cpu=4),
+            application("low", 2, "root.b", runtime="1h"),
+            application("other", 2, "root.b", runtime="1h"),
+            application("mine", 4, "root.a", arrival="5s"),
+        ],
+        "explain --at 5m --about low",
+        ("Pod/default/low: gone", "mine preempted it at 35s"),
+    ),
+    "kai#2058 (d)": Question(
+        "My gang of 8 has room for 7; which pod keeps it back? (Coscheduling)",
+        lambda: [
+            scheduler("Coscheduling", queueSort=1),
+            of_group("PodGroup", "train", minMember=8),
+            node("n", cpu=7),
+            *workers(
+                8,
+                lambda: pod(
+                    "w", cpu=1, labels={"scheduling.x-k8s.io/pod-group": "train"}
+                ),
+            ),
+        ],
+        "explain --at 30s --about train",
+        (
+            "needs 8 places at once, and 7 of its pods fit now; w7 does not",
+            "1 node: Insufficient cpu",
+        ),
+    ),
+    "kai#2058 (e)": Question(
+        "My gang of 8 has room for 7; what holds my pod? (YuniKorn)",
+        lambda: [
+            *yunikorn("100"),
+            node("n", cpu=14),
+            *workers(8, lambda: gang("train", 8)),
+        ],
+        "explain --at 30s --about w0",
+        (
+            "takes all places of its gang first, and has 7 of 8",
+            "2 vcore asked, 0 vcore headroom",
+        ),
+    ),
+    "kai#2057 (b)": Question(
+        "Who waits in the whole cluster, and for what? (YuniKorn)",
+        lambda: [
+            *yunikorn("100"),
+            node("n", cpu=14),
+            *workers(8, lambda: gang("train", 8)),
+        ],
+        "explain --at 30s",
+        ("8 wait", "8: Its application takes all places of its gang first"),
+    ),
+    "kai#2056 (b)": Question(
+        "What of its quota does my namespace use? (ElasticQuota)",
+        lambda: [
+            scheduler("CapacityScheduling", postFilter=1),
+            of_group("ElasticQuota", "mine", min={"cpu": "2"}, max={"cpu": "4"}),
+            node("n", cpu=8),
+            pod("a", cpu=1, runtime="1h"),
+        ],
+        "explain --at 30s --about ElasticQuota/mine",
+        ("1 CPU used; min 2 CPU and max 4 CPU",),
+    ),
+    "yunikorn: node": Question(
+        "What is free on this node? (YuniKorn)",
+        lambda: [*yunikorn(), node("n", cpu=8), application("a", 1, runtime="1h")],
+        "explain --at 30s --about n",
+        ("1 pod of YuniKorn's", "7 vcore free of 8 vcore"),
     ),
 }
 
