@@ -11,7 +11,7 @@ from tests.e2e.board import PREEMPTED, Board
 from tests.services.browser import launched
 
 # A busy machine is slow, not wrong: waits end as soon as what they wait for is seen.
-expect.set_options(timeout=60_000)
+expect.set_options(timeout=120_000)
 
 
 @pytest.fixture(scope="package")
@@ -40,7 +40,7 @@ def page(browser: Browser) -> Iterator[Page]:
 @pytest.fixture
 def board(page: Page, live_server_url: str) -> Board:
     """A board on the running service, nothing loaded yet."""
-    page.set_default_timeout(60_000)
+    page.set_default_timeout(120_000)
     return Board(page, live_server_url)
 
 

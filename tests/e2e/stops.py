@@ -36,7 +36,7 @@ def projector(browser: Browser, language: str = "en-US", **size: int) -> Page:
         reduced_motion="reduce",
     )
     page = context.new_page()
-    page.set_default_timeout(60_000)
+    page.set_default_timeout(120_000)
     return page
 
 

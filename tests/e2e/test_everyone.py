@@ -37,7 +37,7 @@ COLORS = {
 def still(browser: Browser) -> Iterator[Page]:
     """A page without transitions: a theme is there as soon as it is chosen."""
     page = browser.new_context(reduced_motion="reduce", color_scheme="light").new_page()
-    page.set_default_timeout(60_000)
+    page.set_default_timeout(120_000)
     yield page
     page.context.close()
 

@@ -174,7 +174,7 @@ def still(browser: Browser) -> Iterator[Page]:
     """A page on which nothing moves: what is measured is where things come to rest."""
     context = browser.new_context(reduced_motion="reduce")
     page = context.new_page()
-    page.set_default_timeout(60_000)
+    page.set_default_timeout(120_000)
     yield page
     context.close()
 

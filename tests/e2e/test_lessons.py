@@ -44,7 +44,7 @@ def lan_run(tmp_path) -> Iterator[LanRun]:
 def follow(browser: Browser, url: str, code: str, name: str = "") -> Page:
     """Join by the code, as somebody without an account does; under a name or none."""
     page = browser.new_context().new_page()
-    page.set_default_timeout(60_000)
+    page.set_default_timeout(120_000)
     page.goto(f"{url}/s/somewhere/board")
     page.get_by_label("Code of the lesson").fill(code)
     page.get_by_label("Your name, if you like").fill(name)
@@ -58,7 +58,7 @@ def test_guests_follow_guess_and_are_led_on(
     lan_run: LanRun, page: Page, browser: Browser
 ) -> None:
     assert lan_run.heard() == {ADDRESS}
-    page.set_default_timeout(60_000)
+    page.set_default_timeout(120_000)
     page.goto(lan_run.owners_link())
     page.get_by_role("button", name="Sign in as the owner").click()
     page.get_by_role("button", name="Open Friday rush").click()
@@ -124,7 +124,7 @@ def test_guests_follow_guess_and_are_led_on(
 def test_a_phone_with_the_notes_sees_votes_and_is_nobody_of_the_class(
     lan_run: LanRun, page: Page, browser: Browser
 ) -> None:
-    page.set_default_timeout(60_000)
+    page.set_default_timeout(120_000)
     page.goto(lan_run.owners_link())
     page.get_by_role("button", name="Sign in as the owner").click()
     page.get_by_role("searchbox", name="Find").fill("classical-reclaim")

@@ -22,7 +22,7 @@ def projector(browser: Browser, live_server_url: str) -> Iterator[Page]:
     """A projector's page on a run of Friday rush that stands at its first tick."""
     context = browser.new_context(viewport={"width": 1280, "height": 720})
     page = context.new_page()
-    page.set_default_timeout(60_000)
+    page.set_default_timeout(120_000)
     request = context.request
     made = prepared(request, live_server_url, {"scenario": "friday-rush"}, 1)
     page.goto(f"{live_server_url}/s/{made}/board")

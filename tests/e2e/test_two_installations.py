@@ -48,7 +48,7 @@ def test_a_lesson_made_by_playing_is_equal_on_another_installation(
     here, there = installations
     context = browser.new_context(viewport={"width": 1440, "height": 900})
     page = context.new_page()
-    page.set_default_timeout(60_000)
+    page.set_default_timeout(120_000)
     last = PLAYED[scenario]
     made = prepared(context.request, here.url, {"scenario": scenario}, last)
 
