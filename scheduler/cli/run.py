@@ -189,7 +189,7 @@ def _json(
     verdicts: list[Verdict],
 ) -> None:
     decides_as = assembled.world.policy.spec.decides_as()
-    proposal = assembled.world.policy.spec.simulation.proposed()
+    proposal = assembled.world.policy.spec.proposed()
     body = {
         **({"proposal": proposal} if proposal is not None else {}),
         **({"release": dict(decides_as.given())} if decides_as != NO_RELEASE else {}),

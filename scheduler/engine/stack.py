@@ -10,6 +10,7 @@ from msgspec import UnsetType
 from scheduler.engine.latencies import StepTimes
 from scheduler.engine.stage import Context
 from scheduler.model.policy import Policy
+from scheduler.model.proposals import Asking
 
 if TYPE_CHECKING:
     from scheduler.engine.kube.stage import KubeStage
@@ -23,11 +24,17 @@ def build_stages(context: Context, policy: Policy) -> Stages:
     """Return the stages of the policy's stack: Kueue, kube-scheduler, YuniKorn."""
     match policy.spec.stack:
         case "kueue":
-            return _kueue(context, policy), _kube(context, policy), None
+            kueue = _kueue(context, policy)
+            return kueue, _kube(context, policy, kueue.cluster.proposing), None
         case "kube":
-            return None, _kube(context, policy), None
+            return None, _kube(context, policy, _asking(policy)), None
         case "yunikorn":
             return None, None, _yunikorn(context, policy)
+
+
+def _asking(policy: Policy) -> Asking | None:
+    chosen = policy.spec.proposed()
+    return None if chosen is None else Asking(chosen)
 
 
 # Each scheduler is imported when a world runs it: a world under Kueue alone
@@ -43,7 +50,7 @@ def _kueue(context: Context, policy: Policy) -> KueueStage:
     chosen = policy.spec.simulation.preemption
     if not isinstance(chosen, UnsetType):
         settings = replace(settings, chosen=chosen)
-    settings = replace(settings, proposal=policy.spec.simulation.proposed())
+    settings = replace(settings, proposal=policy.spec.proposed())
     rules = policy.spec.simulation.admission_checks
     return KueueStage(
         context,
@@ -53,14 +60,16 @@ def _kueue(context: Context, policy: Policy) -> KueueStage:
     )
 
 
-def _kube(context: Context, policy: Policy) -> KubeStage:
+def _kube(context: Context, policy: Policy, asking: Asking | None) -> KubeStage:
     from scheduler.engine.kube.stage import KubeStage
 
-    return KubeStage(context, policy)
+    return KubeStage(context, policy, asking=asking)
 
 
 def _yunikorn(context: Context, policy: Policy) -> YunikornStage:
     from scheduler.engine.yunikorn.stage import YunikornStage
     from scheduler.model.yunikorn.reading import from_plain
 
-    return YunikornStage(context, policy, from_plain(policy.spec.yunikorn.queues))
+    stage = YunikornStage(context, policy, from_plain(policy.spec.yunikorn.queues))
+    stage.partition.asking = _asking(policy)
+    return stage

@@ -223,11 +223,7 @@ class Simulation(
     autoscaler: Autoscaler | msgspec.UnsetType = msgspec.UNSET
     failures: Failures | msgspec.UnsetType = msgspec.UNSET  # absent: no node fails
     preemption: Annotated[str, _PREEMPTION] | msgspec.UnsetType = msgspec.UNSET
-    proposal: Chosen | msgspec.UnsetType = msgspec.UNSET  # decides under Kueue
-
-    def proposed(self) -> Chosen | None:
-        """Return the proposal that decides; None where a release does."""
-        return None if isinstance(self.proposal, msgspec.UnsetType) else self.proposal
+    proposal: Chosen | msgspec.UnsetType = msgspec.UNSET  # decides in place of releases
 
     def reads_run_times(self) -> RunTimesFrom:
         """Return which fields give a run time at import to work without one."""
@@ -280,6 +276,13 @@ class PolicySpec(
         """Return the releases that are given; none of a world without."""
         return NO_RELEASE if self.release is msgspec.UNSET else self.release
 
+    def proposed(self) -> Chosen | None:
+        """Return the proposal that decides something; None where releases decide all."""
+        chosen = self.simulation.proposal
+        if isinstance(chosen, msgspec.UnsetType):
+            return None
+        return chosen if chosen.decides_under(self.stack) else None
+
 
 class Policy(msgspec.Struct, rename="camel", forbid_unknown_fields=True, frozen=True):
     """The whole document."""
@@ -313,8 +316,8 @@ def read_policy(document: dict[str, Any]) -> Policy:
     if not isinstance(policy.spec.simulation.failures, msgspec.UnsetType):
         check_failures(policy.spec.simulation.failures)
     _check_preemption(policy.spec.simulation.preemption)
-    if (chosen := policy.spec.simulation.proposed()) is not None:
-        chosen.made()
+    if not isinstance(policy.spec.simulation.proposal, msgspec.UnsetType):
+        policy.spec.simulation.proposal.made()
     _check_start_time(policy.spec.simulation.start_time)
     return _with_release(policy)
 

@@ -20,7 +20,8 @@ from scheduler.model.errors import PolicyError, SchedulerError, UnknownNameError
 from scheduler.model.problems import Problem
 from scheduler.model.problems.validation import said_of_value
 
-__all__ = ["FlavorResource", "Policy", "Queue", "Work", "proposal", "span_ms"]
+__all__ = ["FittingNode", "FlavorResource", "Policy", "Queue", "WaitingPod", "Work",
+           "YunikornQueue", "proposal", "span_ms"]  # fmt: skip
 
 FlavorResource = tuple[str, str]
 P = TypeVar("P", bound="type[Policy]")
@@ -59,6 +60,39 @@ class Queue:
         """Return who waits in front of a Workload, first in line first."""
         ahead = [one for one in self.waiting() if one.place < work.place]
         return sorted(ahead, key=lambda one: one.place)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaitingPod:
+    """A pod that waits for kube-scheduler."""
+
+    name: str  # "namespace/name"
+    labels: Mapping[str, str]
+    priority: int
+    created_ms: int
+    requests: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FittingNode:
+    """A node on which a pod fits."""
+
+    name: str
+    labels: Mapping[str, str]
+    allocatable: Mapping[str, int]
+    requested: Mapping[str, int]  # by the pods on it
+    pods: int  # on it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class YunikornQueue:
+    """A queue of YuniKorn in which something waits; CPU is `vcore`."""
+
+    name: str  # its path: "root.research.nlp"
+    guaranteed: Mapping[str, int] | None
+    max: Mapping[str, int] | None
+    allocated: Mapping[str, int]
+    pending: Mapping[str, int]
 
 
 class Policy:
@@ -113,6 +147,18 @@ class Policy:
         """Return where a candidate stands among those of its sort: lower goes first."""
         return 0
 
+    def pod_order(self, pod: WaitingPod) -> float:
+        """Return where a pod stands in kube-scheduler's queue: lower is tried first."""
+        return 0
+
+    def node_order(self, pod: WaitingPod, node: FittingNode, now_ms: int) -> float:
+        """Return where a node stands for a pod that fits on it: the lowest is taken."""
+        return 0
+
+    def queue_order(self, queue: YunikornQueue, now_ms: int) -> float:
+        """Return where a queue of YuniKorn stands among its siblings: lower first."""
+        return 0
+
     def ran(self, queue: Queue, since_ms: int, now_ms: int) -> None:
         """Note that a queue held what its `usage` says all the time between the two."""
 
@@ -154,6 +200,50 @@ class Chosen(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=Tr
             raise PolicyError(error.said, f"{place}.settings") from error
         except ValueError as error:  # what msgspec raises is one, too
             raise PolicyError(said_of_value(str(error)), f"{place}.settings") from error
+
+    def decides_under(self, stack: str) -> bool:
+        """Return whether something is asked of it in a world of this stack."""
+        own = _overridden(registry.lookup("proposal", self.name))
+        if stack == "kueue":
+            return bool(own - _OF_QUEUES)
+        return bool(own & (_OF_QUEUES if stack == "yunikorn" else _OF_PODS))
+
+
+#: What kube-scheduler and YuniKorn ask; Kueue asks the rest.
+_OF_PODS, _OF_QUEUES = {"pod_order", "node_order"}, {"queue_order"}
+
+
+def _overridden(kind: type[Policy]) -> set[str]:
+    return {n for n in vars(Policy) if getattr(kind, n) is not getattr(Policy, n)}
+
+
+class Asking:
+    """A policy at work: asks it what it overrides, and says what fails."""
+
+    def __init__(self, chosen: Chosen) -> None:
+        self.policy, self.name = chosen.made(), chosen.name
+        self.overridden = _overridden(type(self.policy))
+
+    def ask(self, method: str, *given: Any) -> Any:
+        """Return what the policy answers. Raises SchedulerError that names what failed."""
+        try:
+            return getattr(self.policy, method)(*given)
+        except Exception as error:
+            raise self._failed(method, error) from error
+
+    def number(self, method: str, *given: Any) -> float:
+        """Return the number that the policy answers; raises as `ask`."""
+        found = self.ask(method, *given)
+        try:
+            return float(found)
+        except (TypeError, ValueError) as error:
+            raise self._failed(method, error) from error
+
+    def _failed(self, method: str, error: Exception) -> SchedulerError:
+        said = f"{type(error).__name__}: {error}"
+        return SchedulerError(
+            Problem.PROPOSAL_FAILED.said(name=self.name, method=method, error=said)
+        )
 
 
 class _None(msgspec.Struct, forbid_unknown_fields=True):

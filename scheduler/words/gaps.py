@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec import UnsetType
+
 from scheduler.model.policy import PolicySpec
 from scheduler.model.sentence import Sentence, Words
 from scheduler.words.effects import Effect, NotSimulated
@@ -259,6 +261,10 @@ class Idle(Words):
         "{names}",
     )
     PROPOSAL = ("idle.proposal", "the proposal {name} decides: no release decides so")
+    PROPOSAL_IDLE = (
+        "idle.proposalIdle",
+        "the proposal {name} decides nothing under this stack",
+    )
     NO_NODES = (
         "idle.noNodes",
         "no Node here: pods are placed nowhere and are ready after podStartMs",
@@ -292,6 +298,9 @@ class Idle(Words):
 
 
 def of_proposal(spec: PolicySpec) -> list[Sentence]:
-    """Return that a proposal decides in a world, where one does."""
-    chosen = spec.simulation.proposed() if spec.stack == "kueue" else None
-    return [] if chosen is None else [Idle.PROPOSAL.said(name=chosen.name)]
+    """Return that a proposal decides in a world, or that the chosen one does not."""
+    chosen = spec.simulation.proposal
+    if isinstance(chosen, UnsetType):
+        return []
+    word = Idle.PROPOSAL if spec.proposed() else Idle.PROPOSAL_IDLE
+    return [word.said(name=chosen.name)]

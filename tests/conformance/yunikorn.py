@@ -106,10 +106,9 @@ def _stepped(vector: Vector) -> Vector:
 
 def _sorted(partition: Partition) -> Vector:
     found: Vector = {"queues": {}, "apps": {}, "requests": {}}
-    positional = partition.laws.positional
     for queue in partition.root.walk():
         if not queue.leaf:
-            order = children_in_order(queue, positional=positional)
+            order = children_in_order(partition, queue)
             found["queues"][queue.path] = {
                 "order": [child.path for child in order],
                 "share": {child.path: share_of(child) for child in order},

@@ -24,7 +24,7 @@ def sandbox_row(world: World, sandbox: Sandbox, page: Page | None) -> Row:
     """Return the sandbox's row; with a page, what only edits change is kept from it."""
     before = (page or {}).get(KEY)
     spec, growing = world.policy.spec, world.autoscaling
-    proposal = spec.simulation.proposed() if spec.stack == "kueue" else None
+    proposal = spec.proposed()
     idle, idle_said = _idle(world, before)
     row = SandboxRow(
         key=KEY,

@@ -97,7 +97,7 @@ def _shares(partition: Partition) -> Iterator[QueueShare]:
     places: dict[str, int] = {}
     for queue in partition.root.walk():
         if not queue.leaf:
-            order = children_in_order(queue, positional=partition.laws.positional)
+            order = children_in_order(partition, queue)
             places |= {child.path: at for at, child in enumerate(order, start=1)}
         yield _share(queue, places.get(queue.path))
 

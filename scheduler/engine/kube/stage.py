@@ -26,6 +26,7 @@ from scheduler.model.objects import Key, Object
 from scheduler.model.pod import Pod
 from scheduler.model.policy import Policy
 from scheduler.model.problems import GivenUp
+from scheduler.model.proposals import Asking
 
 
 class KubeStage:
@@ -38,9 +39,14 @@ class KubeStage:
     name = state.NAME
 
     def __init__(
-        self, context: Context, policy: Policy, port: Port | None = None
+        self,
+        context: Context,
+        policy: Policy,
+        port: Port | None = None,
+        asking: Asking | None = None,
     ) -> None:
         self.context = context
+        self.asking = asking  # a proposal decides
         configurations = read_configurations(
             policy.spec.kube_scheduler, policy.spec.decides_as()
         )
@@ -67,6 +73,7 @@ class KubeStage:
                 self.handlers.document,
                 self._latency_ms,
             ),
+            proposal=self.asking,
         )
 
     @property

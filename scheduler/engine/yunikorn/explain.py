@@ -65,7 +65,7 @@ def sorting(partition: Partition, ask: Ask) -> list[Row]:
     """Return the competitors before it at every level, from the root down."""
     rows: list[Row] = []
     for parent in reversed(ask.app.queue.route[1:]):
-        order = children_in_order(parent, positional=partition.laws.positional)
+        order = children_in_order(partition, parent)
         rows.append(
             {
                 "queue": parent.path,

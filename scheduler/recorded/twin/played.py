@@ -30,7 +30,7 @@ def recording_of(world: World, until_ms: int) -> bytes:
     Configuration. Plays the world itself. Cost: that of the run, and of its changes.
     Raises SchedulerError for a world in which a proposal decides.
     """
-    if (chosen := world.policy.spec.simulation.proposed()) is not None:
+    if (chosen := world.policy.spec.proposed()) is not None:
         raise SchedulerError(RunProblem.PROPOSAL.said(name=chosen.name))
     return MAGIC + frame(encode(entry) for entry in _entries(world, until_ms))
 

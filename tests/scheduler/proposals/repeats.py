@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from quotalab.policies import Policy, Queue, Work, proposal
+from quotalab.policies import (
+    FittingNode,
+    Policy,
+    Queue,
+    WaitingPod,
+    Work,
+    YunikornQueue,
+    proposal,
+)
 
 
 @proposal("Repeats", label="Repeats", help="As the release.")
@@ -30,6 +38,15 @@ class Repeats(Policy):
         return now_ms
 
     def victim_order(self, victim: Work, by: Work, now_ms: int) -> float:
+        return 0
+
+    def pod_order(self, pod: WaitingPod) -> float:
+        return 0
+
+    def node_order(self, pod: WaitingPod, node: FittingNode, now_ms: int) -> float:
+        return 0
+
+    def queue_order(self, queue: YunikornQueue, now_ms: int) -> float:
         return 0
 
     def preempted(self, victim: Work, by: Work, now_ms: int) -> None:

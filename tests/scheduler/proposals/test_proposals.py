@@ -13,7 +13,7 @@ from scheduler.engine.kueue.stage import KueueStage
 from scheduler.engine.tick import simulate
 from scheduler.engine.world import World
 from scheduler.model import registry
-from scheduler.model.decisions import Admit, Preempt
+from scheduler.model.decisions import Admit, Bind, Preempt
 from scheduler.model.errors import PolicyError, RegistrationError, SchedulerError
 from scheduler.model.objects import Key
 from scheduler.model.policy import read_policy
@@ -21,13 +21,17 @@ from scheduler.model.proposals import Policy, proposal
 from scheduler.recorded.shadow.compare import Judge
 from scheduler.recorded.shadow.decisions import History
 from scheduler.recorded.twin.played import recording_of
+from scheduler.words.gaps import of_proposal
 from tests.builders import (
     Manifest,
     cluster_queue,
     flavor,
     job,
     local_queue,
+    node,
+    pod,
     small_cluster,
+    two_leaves,
     workload_priority,
     world_of,
 )
@@ -204,6 +208,63 @@ def test_flavors_are_tried_in_the_order_of_the_policy():
     assert part["flavors"] == {"cpu": "y"}
 
 
+def bound(*manifests: Manifest, stack: str, **policy: Any) -> dict[str, str]:
+    """Return pod -> node, in the order in which pods were bound."""
+    world = world_of(*manifests, stack=stack, **policy)
+    made = simulate(world, until_ms=60_000).decisions
+    return {one.subject.name: one.node for one in made if isinstance(one, Bind)}
+
+
+def test_pods_are_tried_in_the_order_of_the_policy():
+    held("Last", pod_order=lambda self, pod: -float(pod.name[-1]))
+    pods = [pod(f"p{n}") for n in range(3)]
+    found = bound(node("n", cpu=9), *pods, stack="kube", simulation=chosen("Last"))
+    assert list(found) == ["p2", "p1", "p0"]
+
+
+def test_a_pod_goes_to_the_node_that_the_policy_has_first():
+    """The release would take an empty node each time."""
+    held("Full", node_order=lambda self, pod, node, now_ms: -node.pods)
+    nodes = [node(f"n{n}", cpu=9) for n in range(3)]
+    pods = [pod(f"p{n}") for n in range(3)]
+    found = bound(*nodes, *pods, stack="kube", simulation=chosen("Full"))
+    assert len(set(found.values())) == 1
+
+
+def test_pods_of_kueue_go_where_the_policy_says_too():
+    held("Far", node_order=lambda self, pod, node, now_ms: -float(node.name[-1]))
+    nodes = [node(f"n{n}", cpu=9) for n in range(3)]
+    manifests = [*small_cluster(), *nodes, job("one", queue="main")]
+    found = bound(*manifests, stack="kueue", simulation=chosen("Far"))
+    assert set(found.values()) == {"n2"}
+
+
+def test_the_table_of_a_pods_nodes_has_the_proposal_above_all_others():
+    held("Far", node_order=lambda self, pod, node, now_ms: -float(node.name[-1]))
+    nodes = [node(f"n{n}", cpu=n + 2) for n in range(3)]
+    world = world_of(*nodes, pod("p"), stack="kube", simulation=chosen("Far"))
+    assert world.kube is not None
+    found = world.kube.table(Key("Pod", "default", "p"))
+    assert found.scores["Proposal"].normalized == {"n0": 0, "n1": 0, "n2": 100}
+    assert found.best == ["n2"]
+
+
+def test_queues_of_yunikorn_are_served_in_the_order_of_the_policy():
+    held("B", queue_order=lambda self, queue, now_ms: float(queue.name != "root.b"))
+    pods = [
+        pod(name, labels={"applicationId": name, "queue": f"root.{name}"})
+        for name in "ab"
+    ]
+    found = bound(
+        node("n", cpu=9),
+        *pods,
+        stack="yunikorn",
+        yunikorn={"queues": two_leaves()},
+        simulation=chosen("B"),
+    )
+    assert list(found) == ["b", "a"]
+
+
 def test_what_a_policy_remembers_is_of_the_world_and_of_its_copies():
     world = world_of(
         *two_queues(),
@@ -251,6 +312,13 @@ def test_an_explanation_says_that_a_proposal_decides():
     simulate(world, until_ms=1_000)
     [key] = [key for key in world.objects if key.kind == "Workload"]
     assert explain(world, key).sentences[0] == SAID
+
+
+def test_a_proposal_that_the_stack_does_not_ask_is_said_to_decide_nothing():
+    world = world_of(pod("p"), stack="kube", simulation=chosen("WorkLost"))
+    said = [one.text for one in of_proposal(world.policy.spec)]
+    assert said == ["the proposal WorkLost decides nothing under this stack"]
+    assert world.policy.spec.proposed() is None
 
 
 def test_a_run_says_that_a_proposal_decides(tmp_path):

@@ -11,15 +11,33 @@ from scheduler.assembly import assemble
 from scheduler.cli.run import read_sources
 from scheduler.engine.tick import simulate
 from scheduler.engine.worlds.encoding import hash_of
-from scheduler.model import durations
+from scheduler.model import durations, registry
 from scheduler.model.patches import merge
 from scheduler.model.policy import read_policy
-from scheduler.model.proposals import Chosen
+from scheduler.model.proposals import Chosen, Policy, proposal
 from tests.scheduler.kueue.random_runs import objects, run
 
 LIBRARY = Path(__file__).parents[3] / "sandbox/scenarios"
 SCENARIOS = ("classical-reclaim", "fair-weights", "friday-rush", "strict-fifo",
-             "flavor-fungibility", "preemption-checkpoints")  # fmt: skip
+             "flavor-fungibility", "preemption-checkpoints", "kube-gpu-binpack",
+             "kube-gang-coscheduling", "kube-two-schedulers", "kube-qos-order",
+             "extender-points", "yunikorn-order-of-queues", "yunikorn-fair-grows",
+             "yunikorn-tenant-fences")  # fmt: skip
+#: Each place of the interface, and a scenario in which it is asked.
+PLACES = {
+    "precedence": "classical-reclaim",
+    "weight": "fair-weights",
+    "flavors": "flavor-fungibility",
+    "strict": "strict-fifo",
+    "hold_until": "strict-fifo",
+    "spare_until": "classical-reclaim",
+    "victim_order": "friday-rush",
+    "ran": "classical-reclaim",
+    "preempted": "classical-reclaim",
+    "pod_order": "kube-qos-order",
+    "node_order": "kube-gpu-binpack",
+    "queue_order": "yunikorn-order-of-queues",
+}
 KEPT = run.kept()
 
 
@@ -29,7 +47,7 @@ def repeats(enrol):
 
 
 def end_of(name: str, proposal: Chosen | None) -> str:
-    """Return the hash of a scenario's end, without the name of the proposal."""
+    """Return the hash of a scenario's end, without the proposal and what it was told."""
     made = assemble(read_sources([LIBRARY / name]))
     assert made.scenario is not None
     world = made.world
@@ -43,12 +61,33 @@ def end_of(name: str, proposal: Chosen | None) -> str:
     world.freshen()
     header = world.header()
     header.policy["spec"]["simulation"].pop("proposal", None)
+    header.state.get("kueue", {}).pop("proposal", None)
     return hash_of(header, world.objects.values())
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_a_scenario_ends_with_the_hash_of_the_release(name):
     assert end_of(name, Chosen(name="Repeats")) == end_of(name, None)
+
+
+def test_each_place_of_the_interface_is_repeated():
+    assert set(PLACES) == {n for n in vars(Policy) if not n.startswith("_")} - {"name"}
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_one_place_that_is_asked_and_repeats_the_release_changes_no_hash(place):
+    asked = []
+    repeated = getattr(registry.lookup("proposal", "Repeats"), place)
+
+    def asking(self, *given):
+        asked.append(given)
+        return repeated(self, *given)
+
+    kind = type("One", (Policy,), {place: asking})
+    proposal("One", label="One", help="")(kind)
+    named = PLACES[place]
+    assert end_of(named, Chosen(name="One")) == end_of(named, None)
+    assert asked
 
 
 @pytest.mark.parametrize("first", range(0, 60, 20))

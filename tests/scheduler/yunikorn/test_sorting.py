@@ -162,7 +162,7 @@ def test_the_queue_that_uses_least_of_its_guarantee_is_served_first() -> None:
     world.waiting("a1", "root.a", 1)
     world.waiting("b1", "root.b", 1)
     world.partition.refresh()
-    order = children_in_order(world.partition.root, positional=False)
+    order = children_in_order(world.partition, world.partition.root)
     assert [child.name for child in order] == ["b", "a"]
 
 
@@ -180,5 +180,5 @@ def test_the_more_urgent_queue_is_served_first(
     world = World(queue("a", **properties), queue("b"), nodes={"n": 100})
     world.waiting("a0", "root.a", 1, priority=1)
     world.waiting("b0", "root.b", 1, priority=2)
-    order = children_in_order(world.partition.root, positional=False)
+    order = children_in_order(world.partition, world.partition.root)
     assert order[0].name == first

@@ -251,7 +251,7 @@ export const EN_LATER = {
   "group.failures": "Failures and checkpoints",
   "group.gates": "Features and retention",
   "switch.proposal": "Proposal",
-  "help.proposal": "A plug-in of this server decides under Kueue's configuration, as no release does.",
+  "help.proposal": "A plug-in of this server decides within the configuration, as no release does.",
   "proposal.none": "none: as the release",
   "switch.elastic": "Elastic jobs",
   "help.elastic": "A running job with kueue.x-k8s.io/elastic-job keeps its admission when its size is edited (ElasticJobsViaWorkloadSlices).",

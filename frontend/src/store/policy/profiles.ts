@@ -150,6 +150,7 @@ export interface ArgumentInput {
   readonly kind: "choice" | "flag" | "integer" | "text" | "group" | "json";
   readonly choices: readonly string[];
   readonly help: string;
+  readonly title: string; // "" where it is called by its name
   readonly first: unknown;
   readonly children: readonly (readonly [string, ArgumentInput])[];
 }
@@ -161,7 +162,7 @@ const HIDDEN = new Set(["apiVersion", "kind"]);
 export function fieldOf(schema: Json, definitions: Json): ArgumentInput {
   const shape = followed(schema, definitions);
   const choices = list(shape["enum"] ?? []).map(text);
-  const base = { choices, help: helpOf(shape), first: schema["default"], children: [] };
+  const base = { choices, help: helpOf(shape), title: text(schema["title"]), first: schema["default"], children: [] };
   if (choices.length > 0) return { ...base, kind: "choice" };
   if (shape["properties"] !== undefined) return { ...base, kind: "group", children: childrenOf(shape, definitions) };
   return { ...base, kind: KINDS[text(shape["type"])] ?? "json" };

@@ -4,7 +4,7 @@ import { fieldOf, type ArgumentInput } from "@/store/policy/profiles";
 import { at } from "@/store/policy/paths";
 import type { Switch } from "@/store/policy/switches";
 
-const UNKNOWN: ArgumentInput = { kind: "text", choices: [], help: "", first: "", children: [] };
+const UNKNOWN: ArgumentInput = { kind: "text", choices: [], help: "", title: "", first: "", children: [] };
 
 class Served {
   #policy = $state.raw<ArgumentInput>(UNKNOWN);

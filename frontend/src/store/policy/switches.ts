@@ -123,7 +123,8 @@ export function groupsOf(stack: string): SwitchGroup[] {
 
 /** Return the group that has a setting of the policy, by the setting's path. */
 export function groupOf(path: string): SwitchGroup | undefined {
-  if (path.startsWith("kueue.fairSharing") || path.startsWith("simulation.proposal")) return GROUPS.find((group) => group.word === "group.between");
+  const word = path.startsWith("kueue.fairSharing") ? "group.between" : path.startsWith("simulation.proposal") ? "group.release" : undefined;
+  if (word !== undefined) return GROUPS.find((group) => group.word === word);
   return GROUPS.find((group) => group.switches.some((one) => one.path === path));
 }
 

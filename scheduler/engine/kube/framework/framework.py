@@ -98,6 +98,12 @@ class Framework:
             or type(p).remove_pod is not Plugin.remove_pod
         ]
 
+    def add_scorer(self, plugin: Plugin, weight: int) -> None:
+        """Score with one more plug-in, which no profile names."""
+        self.scorers.append(plugin)
+        self.plugins[plugin.name] = plugin
+        self.weights = {**self.weights, plugin.name: weight}
+
     def _for(self, point: str, pod: Pod) -> list[Plugin]:
         """Return the plug-ins of a point that a pod concerns; all in a trace."""
         shape = pod.shape

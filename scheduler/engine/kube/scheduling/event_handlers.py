@@ -27,6 +27,7 @@ from scheduler.engine.kube.queue.scheduling_queue import SchedulingQueue
 from scheduler.engine.kube.scheduling.evaluation import Evaluator
 from scheduler.engine.kube.scheduling.host import AssumedPod, SchedulerHost
 from scheduler.engine.kube.scheduling.profile_handle import ProfileHandle
+from scheduler.engine.kube.scheduling.proposed import ProposedNodes, pods_in_order
 from scheduler.engine.kube.scheduling.schedule_one import LOCK, NodeSearch
 from scheduler.engine.stage import Context
 from scheduler.model.decisions import Fail, Nominate, Unreserve
@@ -34,6 +35,7 @@ from scheduler.model.kube.configuration import BackoffSettings
 from scheduler.model.kube.profiles import Profile, plugin_class
 from scheduler.model.objects import Key
 from scheduler.model.pod import Pod
+from scheduler.model.proposals import Asking
 
 #: plug-in -> its hint; None: always
 Hints = dict[str, Hint | None]
@@ -65,8 +67,10 @@ class EventHandlers:
         make: Callable[[str], type[Plugin]] = plugin_class,
         name: str = "",
         cluster: ClusterCache | None = None,
+        proposal: Asking | None = None,
     ) -> None:
         self.context = context
+        self.proposal = proposal
         self.host = host
         self.name = name or profiles[0].scheduler_name
         self.cluster = cluster or ClusterCache()
@@ -91,7 +95,7 @@ class EventHandlers:
         self.queue = SchedulingQueue(
             context,
             timing=timing,
-            sort_key=sort.sort_key,
+            sort_key=pods_in_order(proposal, context, sort.sort_key),
             moving=sort.changing_keys,
             pre_enqueue=self._pre_enqueue,
             helped=self.helped,
@@ -105,6 +109,10 @@ class EventHandlers:
         typed: Handle = handle
         framework = Framework.of_profile(profile, typed, make)
         handle.framework = framework
+        if self.proposal is not None and "node_order" in self.proposal.overridden:
+            extended = self.extenders.extenders
+            above = sum(framework.weights.values()) + sum(e.weight for e in extended)
+            framework.add_scorer(ProposedNodes(self.proposal, typed), above + 1)
         evaluator = Evaluator(framework, self.cluster, self.nominations)
         self.frameworks[profile.scheduler_name] = framework
         self.searches[profile.scheduler_name] = NodeSearch(

@@ -17,10 +17,8 @@ from scheduler.engine.kueue.usage.decay import add
 from scheduler.engine.kueue.workload.info import WorkloadInfo
 from scheduler.engine.stage import Context
 from scheduler.model import durations
-from scheduler.model.errors import SchedulerError
 from scheduler.model.objects import Key
-from scheduler.model.problems import Problem
-from scheduler.model.proposals import Chosen, Policy, Queue, Work
+from scheduler.model.proposals import Asking, Chosen, Queue, Work
 from scheduler.model.reasons import QUOTA_RESERVED, held_by_proposal
 
 #: Stated run time, work that checkpoints keep, and what is lost by a stop now (ms).
@@ -43,14 +41,13 @@ class Spared:
         return work in self._absent or self._of.spares(work, self._by)
 
 
-class Proposing:
+class Proposing(Asking):
     """Asks the proposal that decides, and remembers when it wants to be asked again."""
 
     def __init__(
         self, chosen: Chosen, context: Context, queues: Mapping[str, ClusterQueue]
     ) -> None:
-        self.policy = chosen.made()
-        self.name = chosen.name
+        super().__init__(chosen)
         self.context = context
         self.queues = queues
         self.again_ms: int | None = None  # when its answers change next
@@ -59,12 +56,6 @@ class Proposing:
         self.candidates: dict[WorkloadInfo, Work] = {}  # as they were seen in a cycle
         #: What the lifetime knows of a run; a driver that has runs sets it.
         self.run_of: Callable[[Key], RunFacts] = lambda _: (None, 0, 0)
-        own = type(self.policy)
-        self._overridden = {
-            name
-            for name in vars(Policy)
-            if getattr(own, name) is not getattr(Policy, name)
-        }
 
     def work(
         self,
@@ -112,26 +103,6 @@ class Proposing:
             ],
         )
 
-    def _ask(self, method: str, *given: Any) -> Any:
-        """Return what the policy answers. Raises SchedulerError that names what failed."""
-        try:
-            return getattr(self.policy, method)(*given)
-        except Exception as error:
-            raise self._failed(method, error) from error
-
-    def _number(self, method: str, *given: Any) -> float:
-        found = self._ask(method, *given)
-        try:
-            return float(found)
-        except (TypeError, ValueError) as error:
-            raise self._failed(method, error) from error
-
-    def _failed(self, method: str, error: Exception) -> SchedulerError:
-        said = f"{type(error).__name__}: {error}"
-        return SchedulerError(
-            Problem.PROPOSAL_FAILED.said(name=self.name, method=method, error=said)
-        )
-
     # ---- in a cycle ----
 
     def begin(self) -> None:
@@ -139,12 +110,12 @@ class Proposing:
         self.candidates.clear()
         for queue in self.queues.values():
             self.passed(queue)
-        if "weight" not in self._overridden:
+        if "weight" not in self.overridden:
             return
         self.weights = {queue: queue.weight for queue in self.queues.values()}
         now = self.context.now_ms
         for queue in self.weights:
-            queue.weight = self._number("weight", self.queue(queue), now)
+            queue.weight = self.number("weight", self.queue(queue), now)
 
     def end(self) -> None:
         """Have the configured weights again."""
@@ -157,12 +128,12 @@ class Proposing:
     ) -> float:
         """Return where a head stands in a cycle: lower goes first."""
         seen, home = self.work(work, queue, amounts), self.queue(queue)
-        return self._number("precedence", seen, home, self.context.now_ms)
+        return self.number("precedence", seen, home, self.context.now_ms)
 
     def held(self, work: WorkloadInfo, queue: ClusterQueue, amounts: Amounts) -> str:
         """Return that the policy holds a head, and until when; "" where it does not."""
         seen, home = self.work(work, queue, amounts), self.queue(queue)
-        until = self._number("hold_until", seen, home, self.context.now_ms)
+        until = self.number("hold_until", seen, home, self.context.now_ms)
         if not self._is_later(until):
             return ""
         stamp = ""
@@ -174,11 +145,11 @@ class Proposing:
         self, work: WorkloadInfo, queue: ClusterQueue, names: Sequence[str]
     ) -> Sequence[str]:
         """Return the flavors of a group in the order in which they are tried."""
-        return tuple(self._ask("flavors", self.work(work, queue), names))
+        return tuple(self.ask("flavors", self.work(work, queue), names))
 
     def queueing(self, queue: str, strategy: str) -> str:
         """Return the queueing strategy of a ClusterQueue, configured with `strategy`."""
-        strict = bool(self._ask("strict", queue, strategy == STRICT))
+        strict = bool(self.ask("strict", queue, strategy == STRICT))
         if strict == (strategy == STRICT):
             return strategy
         return STRICT if strict else BEST_EFFORT
@@ -188,7 +159,7 @@ class Proposing:
     def spares(self, victim: WorkloadInfo, by: Work) -> bool:
         """Return whether the policy spares a Workload now."""
         now, seen = self.context.now_ms, self._candidate(victim)
-        return self._is_later(self._number("spare_until", seen, by, now))
+        return self._is_later(self.number("spare_until", seen, by, now))
 
     def _candidate(self, work: WorkloadInfo) -> Work:
         """Return a Workload that holds quota, made once in a cycle."""
@@ -199,12 +170,12 @@ class Proposing:
 
     def victims(self, by: Work) -> Callable[[list[CandidateRange]], Iterator[Rank]]:
         """Return what yields candidates for a preemptor, the best victim first."""
-        if "victim_order" not in self._overridden:
+        if "victim_order" not in self.overridden:
             return merged
         now = self.context.now_ms
 
         def place(rank: Rank) -> float:
-            return self._number("victim_order", self._candidate(rank[4]), by, now)
+            return self.number("victim_order", self._candidate(rank[4]), by, now)
 
         def in_order(runs: list[CandidateRange]) -> Iterator[Rank]:
             return iter(sorted(merged(runs), key=place))
@@ -216,19 +187,19 @@ class Proposing:
     ) -> None:
         """Tell that a Workload is preempted."""
         now = self.context.now_ms
-        self._ask("preempted", self.work(victim), self.work(by, queue), now)
+        self.ask("preempted", self.work(victim), self.work(by, queue), now)
 
     # ---- time ----
 
     def passed(self, queue: ClusterQueue) -> None:
         """Tell what a queue held since the last time; before its usage changes."""
-        if "ran" not in self._overridden:
+        if "ran" not in self.overridden:
             return
         now = self.context.now_ms
         since = self.since.get(queue.name, now)
         self.since[queue.name] = now
         if since < now:
-            self._ask("ran", self.queue(queue), since, now)
+            self.ask("ran", self.queue(queue), since, now)
 
     def _is_later(self, until: float) -> bool:
         """Return whether an instant is yet to come; then it wakes the queues."""

@@ -22,6 +22,7 @@ from scheduler.engine.yunikorn.objects.queue_tree import ROOT
 from scheduler.engine.yunikorn.objects.user_group_limits import UserGroupLimits
 from scheduler.model.errors import SchedulerError
 from scheduler.model.hierarchy import PartitionSpec, QueueConfig
+from scheduler.model.proposals import Asking
 from scheduler.model.registry import lookup
 from scheduler.model.releases.release import Release
 from scheduler.model.releases.rules import (
@@ -113,6 +114,7 @@ class PartitionState:
         self.rules = rules
         self.listener = listener
         self.now_ms = 0
+        self.asking: Asking | None = None  # a proposal decides
         self.trace: Trace | None = None
         self.apps: dict[str, Application] = {}
         self.timed_apps: dict[str, Application] = {}  # in a state that runs out

@@ -263,7 +263,7 @@ def outstanding(partition: Partition, queue: Queue | None = None) -> Iterator[As
     """
     queue = queue or partition.root
     if not queue.leaf:
-        for child in children_in_order(queue, positional=partition.laws.positional):
+        for child in children_in_order(partition, queue):
             yield from outstanding(partition, child)
         return
     assert queue.sort is not None

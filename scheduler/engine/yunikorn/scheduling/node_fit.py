@@ -189,7 +189,7 @@ def traverse(
     """Go depth first through the queues that wait, until one has a result."""
     if queue.leaf:
         return leaf(partition, queue)
-    order = children_in_order(queue, positional=partition.laws.positional)
+    order = children_in_order(partition, queue)
     if partition.trace is not None:
         _trace_order(partition.trace, queue, order)
     for child in order:

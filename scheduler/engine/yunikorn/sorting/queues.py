@@ -5,14 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from scheduler.engine.yunikorn.objects.model import Queue
+from scheduler.engine.yunikorn.objects.partition import Partition
+from scheduler.model.proposals import Asking, YunikornQueue
 from scheduler.model.yunikorn.resources import Amounts, fair_share
 
 
-def children_in_order(parent: Queue, *, positional: bool) -> list[Queue]:
+def children_in_order(partition: Partition, parent: Queue) -> list[Queue]:
     """Return the children that wait for something, first to serve first.
 
-    With `positional` a child's fair-max is looked up by its present position
-    while sorting, as released code does. Ties keep the order of the configuration.
+    Under positional laws a child's fair-max is looked up by its present position while
+    sorting, as released code does. Ties keep the order of the configuration. A proposal
+    comes before all of it.
     Source: docs/semantics/yunikorn.md#order-of-queues
     """
     waiting = [
@@ -23,12 +26,26 @@ def children_in_order(parent: Queue, *, positional: bool) -> list[Queue]:
     if len(waiting) < 2:
         return waiting
     by_priority = parent.properties.by_priority
-    if positional and parent.mixed_max:
+    if partition.laws.positional and parent.mixed_max:
         _sort_by_position(waiting, by_priority=by_priority)
     else:
         waiting.sort(key=lambda child: child.order_key or _key(child, by_priority))
         _sort_ties(waiting)
+    asking = partition.asking
+    if asking is not None:
+        waiting.sort(key=lambda child: _proposed(asking, child, partition.now_ms))
     return waiting
+
+
+def _proposed(asking: Asking, queue: Queue, now_ms: int) -> float:
+    seen = YunikornQueue(
+        name=queue.path,
+        guaranteed=queue.guaranteed,
+        max=queue.max,
+        allocated=queue.allocated,
+        pending=queue.pending,
+    )
+    return asking.number("queue_order", seen, now_ms)
 
 
 def _key(child: Queue, by_priority: bool) -> tuple[Any, ...]:
