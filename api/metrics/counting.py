@@ -16,8 +16,10 @@ from sandbox.page.diffs import Page
 from sandbox.page.rows.transport import KEY
 from sandbox.world import history
 from sandbox.world.kept import Kept
+from scheduler.analysis.explain.shapes import Pressure
+from scheduler.model.amounts import CPU
 from scheduler.model.kueue.check_state import PENDING
-from scheduler.model.objects import Key
+from scheduler.model.objects import MARK, Key
 from scheduler.model.reasons import (
     ADMISSION_GATED,
     DEACTIVATED_DUE_TO,
@@ -138,6 +140,8 @@ class WorkloadTotals:
     edited: dict[str, str] = field(default_factory=dict)  # object -> how, at last
     gone: dict[str, Row] = field(default_factory=dict)  # last rows of Workloads
     waiting: dict[str, int] = field(default_factory=dict)  # by queue: all it holds
+    at_ms: int = 0
+    levels: dict[Series, float] = field(default_factory=dict)  # that last since then
     changes: deque[Change] = field(default_factory=lambda: deque(maxlen=MOST_GONE))
 
     def count(self, name: str, place: Place, *causes: str) -> None:
@@ -214,6 +218,7 @@ def _read(counts: WorkloadTotals, sandbox: Sandbox, _: Page) -> None:
             if key.startswith(_COUNTED) and (row := page.get(key))
         }
         diffs.apply(page, step)
+        _count_time(counts, page, touched)
         for one in events.pop(step.revision, ()):
             row = page.get(one.subject) or before.get(one.subject) or {}
             _count_event(counts, page, row, one)
@@ -236,6 +241,40 @@ def _read(counts: WorkloadTotals, sandbox: Sandbox, _: Page) -> None:
         ._default_manager.filter(sandbox_id=sandbox.pk, kind=kind)
         .values_list("namespace", "name", "status")
     }
+
+
+def _count_time(counts: WorkloadTotals, page: Page, touched: Sequence[str]) -> None:
+    """Add what lasted until this page; read what lasts from here on."""
+    now = page[KEY]["tMs"]
+    for series, level in counts.levels.items():
+        counts.counters[series] += level * (now - counts.at_ms) / 1000
+    counts.at_ms = now
+    if counts.levels and not any(key.startswith("ClusterQueue/") for key in touched):
+        return
+    counts.levels = {}
+    for key, row in page.items():
+        if not key.startswith("ClusterQueue/") or MARK in row["name"]:
+            continue
+        waits = row["counts"]["pending"] + row["counts"]["inadmissible"] > 0
+        for cell in row["cells"]:
+            flavor, resource = cell["flavor"], cell["resource"]
+            of_flavor = _series(CONTENDED, ("flavor",), (flavor,))
+            counts.levels[of_flavor] = max(counts.levels.get(of_flavor, 0), waits)
+            cells = _series(BORROWED, ("flavor", "resource"), (flavor, resource))
+            borrowed = float(cell["borrowed"]) / (1000 if resource == CPU else 1)
+            counts.levels[cells] = counts.levels.get(cells, 0) + borrowed
+
+
+def pressure_of(sandbox: Sandbox) -> Iterator[Pressure]:
+    """Yield the metrics that say how queues press each other; of waits the means."""
+    counts = counts_of(sandbox, history.page_at(sandbox, sandbox.revision))
+    for one, number in counts.counters.items():
+        if one.name in (CAUSED, CONTENDED, BORROWED):
+            yield Pressure(name=one.name, labels=dict(one.labels), value=number)
+    for one, times in counts.times.items():
+        if one.name == "kueue_admission_wait_time_seconds":
+            mean = sum(times) / len(times)
+            yield Pressure(name=one.name, labels=dict(one.labels), value=mean)
 
 
 def _place(counts: WorkloadTotals, page: Page, key: str, row: Row) -> Place:
@@ -287,6 +326,12 @@ def _count_event(counts: WorkloadTotals, page: Page, row: Row, one: Happened) ->
 _ATTEMPTED = Series("kueue_admission_attempts_total", (("result", "success"),))
 _IN_VAIN = Series("kueue_admission_attempts_total", (("result", "inadmissible"),))
 _PREEMPTIONS = ("preempting_cluster_queue", "reason")
+CAUSED = "quotalab_preemptions_total"
+_CAUSED = ("preempting_cluster_queue", "cluster_queue", "preempting_cohort", "cohort")
+CONTENDED, BORROWED = (
+    "quotalab_contended_seconds_total",
+    "quotalab_borrowed_seconds_total",
+)
 
 
 def _count_eviction(
@@ -296,6 +341,9 @@ def _count_eviction(
         why = ("Preempted", "")
         winner = page.get(one.by, {}).get("clusterQueue")
         queue = str(winner or counts.queue_of.get(one.by) or "")
+        pair = (queue, place.queue[0])
+        cohorts = [page.get(f"ClusterQueue//{n}", {}).get("cohort") or "" for n in pair]
+        counts.counters[_series(CAUSED, _CAUSED, (*pair, *cohorts))] += 1
         name = "kueue_preempted_workloads_total"
         counts.counters[_series(name, _PREEMPTIONS, (queue, one.reason))] += 1
     else:

@@ -196,6 +196,71 @@ def test_counters_say_what_the_events_say(text, busy):
     assert sum(waits) == admissions
 
 
+def test_who_causes_preemptions_is_counted_by_queue_and_cohort(call, make):
+    sandbox = make(
+        flavor("default"),
+        cluster_queue("a", cpu=1, cohort="team"),
+        cluster_queue("b", cpu=1, cohort="team", reclaim="Any"),
+        local_queue("a", cluster_queue="a"),
+        local_queue("b", cluster_queue="b"),
+        job("borrows", queue="a", cpu=2, runtime="1h"),
+        job("reclaims", queue="b", cpu=1, runtime="1h", arrival="5s"),
+    )
+    actions.do_step(local_user(), sandbox.pk, ticks=8)
+    tick(sandbox, 8)
+    text = call("get", sandbox, "/metrics").content.decode()
+    caused = values(
+        text,
+        "quotalab_preemptions_total",
+        preempting_cluster_queue="b",
+        cluster_queue="a",
+        preempting_cohort="team",
+        cohort="team",
+    )
+    assert caused == [1]
+
+
+def pressures(call, sandbox, name: str) -> dict[str, float]:
+    """What Fairness has of a metric, by its first two labels."""
+    found = call("get", sandbox, "/fairness").json()["pressure"]
+    return {
+        " ".join([*one["labels"].values()][:2]): one["value"]
+        for one in found
+        if one["name"] == name
+    }
+
+
+def test_fairness_has_the_preemptions_of_the_metrics(text, call, busy):
+    name = "quotalab_preemptions_total"
+    total = sum(values(text, name))
+    assert sum(pressures(call, busy, name).values()) == total > 0
+
+
+def test_fairness_has_the_mean_wait_of_each_queue_and_class(text, call, busy):
+    name = "kueue_admission_wait_time_seconds"
+    shown = pressures(call, busy, name)
+    [whole] = values(text, f"{name}_sum", cluster_queue="a", priority_class="high")
+    [count] = values(text, f"{name}_count", cluster_queue="a", priority_class="high")
+    assert shown["a high"] == pytest.approx(whole / count)
+
+
+def test_a_flavor_is_contended_while_work_waits_that_may_use_it(call, make):
+    sandbox = make(
+        flavor("default"),
+        cluster_queue("cq", cpu=1, cohort="team"),
+        cluster_queue("spare", cpu=1, cohort="team"),
+        local_queue("lq", cluster_queue="cq"),
+        job("one", queue="lq", cpu=2, runtime="10s"),
+        job("two", queue="lq", cpu=2, runtime="1h", arrival="5s"),
+    )
+    actions.do_step(local_user(), sandbox.pk, ticks=20)
+    tick(sandbox, 20)
+    waited = pressures(call, sandbox, "quotalab_contended_seconds_total")
+    assert waited["default"] == pytest.approx(5, abs=1)
+    borrowed = pressures(call, sandbox, "quotalab_borrowed_seconds_total")
+    assert borrowed["default cpu"] == pytest.approx(20, abs=1)
+
+
 def test_a_second_scrape_goes_on_counting(text, call, busy):
     tick(busy, 8)
     again = call("get", busy, "/metrics").content.decode()

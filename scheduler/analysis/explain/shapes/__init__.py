@@ -15,6 +15,7 @@ from scheduler.analysis.explain.shapes.fairness import (
     Fraction,
     Head,
     NextVictim,
+    Pressure,
 )
 from scheduler.analysis.explain.shapes.pods import (
     Asked,
@@ -126,6 +127,7 @@ __all__ = [
     "Flow",
     "Head",
     "NextVictim",
+    "Pressure",
     "Fairness",
     "Score",
     "NodeRow",

@@ -71,6 +71,14 @@ class NextVictim(Shape):
     share: float | None
 
 
+class Pressure(Shape):
+    """A metric that says how queues press each other, from the run's begin until now."""
+
+    name: str
+    labels: dict[str, str]
+    value: float  # of a wait the mean
+
+
 class Fairness(Shape):
     """Shares, flows and whose turn it is, at this instant."""
 
@@ -82,3 +90,4 @@ class Fairness(Shape):
     flows: list[Flow]
     heads: list[Head]
     next_victims: list[NextVictim]
+    pressure: list[Pressure] = []  # of a sandbox
