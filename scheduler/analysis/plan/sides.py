@@ -68,8 +68,8 @@ def read_side(sources: Sources) -> Side:
     """Read one side. What is wrong becomes errors; nothing is raised for bad input.
 
     Work and arrivals among the files are left out: the work of a plan is the same
-    on both sides, and so is what a policy says of the simulation. The rest of the
-    policy of a Scenario among them counts.
+    on both sides, and so is what a policy says of the simulation, but for a proposal.
+    The rest of the policy of a Scenario among them counts.
     """
     side = Side(loaded=load(sources))
     for obj in side.loaded.objects:
@@ -83,7 +83,10 @@ def read_side(sources: Sources) -> Side:
     for document in side.loaded.scenarios:
         side.policy = merge(side.policy, read_scenario(document.data).spec.policy)
     side.policy = merge(side.policy, side.loaded.policy)
-    if side.policy.pop(_RUN, None):
+    given = side.policy.pop(_RUN, None) or {}
+    if "proposal" in given:
+        side.policy[_RUN] = {"proposal": given.pop("proposal")}
+    if given:
         side.left_out[_RUN] = 1
     for name, text in sources:
         _find_configurations(side, name, text)
