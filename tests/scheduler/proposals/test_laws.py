@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, NamedTuple
 
+import pytest
 from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 
@@ -22,9 +24,15 @@ from tests.builders import (
 )
 
 HORIZON_S = 3_600
+SIXTH = Path(__file__).parent / "sixth"
 # No shrinking: a world is small already, and each try is a run.
 some = settings(max_examples=40, phases=(Phase.explicit, Phase.generate))
 QUEUES = ("a", "b")
+
+
+@pytest.fixture(autouse=True)
+def sixth(enrol):
+    enrol(SIXTH)
 
 
 class Drawn(NamedTuple):
@@ -96,6 +104,20 @@ def test_nobody_is_preempted_before_the_minimum_run_time(drawn, least):
             since[one.subject] = one.at_ms
         if isinstance(one, Preempt):
             assert one.at_ms - since[one.subject] >= least * 1000
+
+
+@some
+@given(drawn=jobs(), within=st.integers(10, 600))
+def test_nobody_is_preempted_twice_within_the_time_of_the_sixth(drawn, within):
+    """The policy that a newcomer writes by the documents alone."""
+    given = {"within": f"{within}s"}
+    world = opened(drawn, "NotTwice", given, within="LowerPriority", reclaim="Any")
+    last: dict[Any, int] = {}
+    for one in decisions(world):
+        if isinstance(one, Preempt):
+            before = last.get(one.subject)
+            assert before is None or one.at_ms - before >= within * 1000
+            last[one.subject] = one.at_ms
 
 
 @some
