@@ -1,1 +1,0 @@
-export{Un as isServerMessage}from"./first-CGLcTZ7A.js";
