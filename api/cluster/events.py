@@ -32,7 +32,7 @@ from api.cluster.pod_makers import (
 )
 from api.cluster.presenting import whole_seconds
 from api.cluster.statuses import unscheduled
-from api.metrics.counting import Change, counts_of
+from sandbox.explain.counting import Change, counts_of
 from sandbox.models import Event, Sandbox, table_of
 from sandbox.world import history
 from sandbox.world.worlds import policy_of

@@ -9,8 +9,8 @@ import math
 from collections import Counter
 from typing import Any
 
-from api.metrics.counting import WorkloadTotals
 from api.metrics.exposition import Exposition
+from sandbox.explain.counting import WorkloadTotals
 from sandbox.page.diffs import Page, Row
 from scheduler.engine.kueue.cache.cluster import IS_TERMINATING
 

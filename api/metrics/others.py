@@ -11,8 +11,8 @@ from collections import Counter
 
 import msgspec
 
-from api.metrics.counting import PodCounts
 from api.metrics.exposition import Exposition
+from sandbox.explain.counting import PodCounts
 from sandbox.forecasts.outcomes import kept_of
 from sandbox.models import KeptForecast, Sandbox
 from sandbox.page.diffs import Page, Row

@@ -10,12 +10,13 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 
-from api.metrics import counting, kueue, others
-from api.metrics.counting import counts_of
+from api.metrics import kueue, others
 from api.metrics.exposition import CONTENT_TYPE, Exposition
 from api.metrics.others import add_forecast
 from api.renderers import OneShape
 from api.views.base import View
+from sandbox.explain import counting
+from sandbox.explain.counting import counts_of
 from sandbox.models import Sandbox
 from sandbox.world import history
 

@@ -12,7 +12,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from api.errors import invalid
-from api.metrics.counting import pressure_of
 from api.renderers import YAML, YAMLManyRenderer
 from api.serializers.access import OpenLinkSerializer
 from api.throttles import CodeTries, Explanations, PerPerson, Writes
@@ -22,7 +21,6 @@ from sandbox.actions.access import open_link
 from sandbox.base.errors import NotFoundError
 from sandbox.explain import explaining
 from sandbox.world.history import refuse_archived
-from scheduler.analysis.explain import to_document
 from scheduler.model import ranges
 from scheduler.model.objects import Key
 from scheduler.model.problems import Wanted, expected
@@ -106,15 +104,9 @@ class Fairness(View):
         operation_id="fairness_read", responses=OpenApiTypes.OBJECT, parameters=[TICK]
     )
     def get(self, request: Request, sandbox_id: str) -> Response:
-        """Return the share formulas with numbers, borrowing flows, queue heads and next victims.
-
-        Under Kueue also who causes preemptions, waits, contention and borrowing so far.
-        """
+        """Return the share formulas with numbers, borrowing flows, queue heads and next victims."""
         sandbox = self.sandbox(sandbox_id)
-        found = explaining.explain_fairness(sandbox, tick_of(request))
-        if sandbox.stack == "kueue":
-            found["pressure"] = [to_document(one) for one in pressure_of(sandbox)]
-        return Response(found)
+        return Response(explaining.explain_fairness(sandbox, tick_of(request)))
 
 
 class Capacity(View):

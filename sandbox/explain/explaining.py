@@ -12,6 +12,7 @@ from django.core.cache import caches
 
 from sandbox.base.errors import ConflictError, GoneError, InvalidError, NotFoundError
 from sandbox.base.refusals import Absent, NotTaken, Refused
+from sandbox.explain.counting import pressure_of
 from sandbox.models import Event, Sandbox
 from sandbox.twins.ticks import was_observed
 from sandbox.world import history, worlds
@@ -139,12 +140,14 @@ def explain_application(
 def explain_fairness(sandbox: Sandbox, tick: int | None) -> dict[str, Any]:
     """Return shares with their arithmetic, lenders and borrowers, whose turn it is.
 
-    Under YuniKorn the shares of its queues; refused where nothing is shared out.
+    And how queues press each other, from the run's begin until now. Under YuniKorn the shares of its queues; refused where nothing is shared out.
     """
     with _world(sandbox, tick) as world:
         if world.yunikorn is not None:
             return to_document(queue_fairness(world))
-        return to_document(fairness(world))
+        found = fairness(world)
+    found.pressure = [*pressure_of(sandbox)]
+    return to_document(found)
 
 
 def explain_capacity(sandbox: Sandbox, tick: int | None) -> dict[str, Any]:

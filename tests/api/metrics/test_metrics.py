@@ -6,9 +6,9 @@ import pytest
 from prometheus_client import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
-from api.metrics import counting
 from sandbox import actions
 from sandbox.access.people import local_user
+from sandbox.explain import counting
 from sandbox.models import Event
 from scheduler.model.objects import Key
 from tests import stored
