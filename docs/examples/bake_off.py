@@ -26,7 +26,7 @@ from scheduler.analysis.experiments.results import table as measured
 from scheduler.analysis.experiments.runs import Plan, plan, run_until
 from scheduler.analysis.measures import Measures, bill, flat
 from scheduler.analysis.measures.fairness import dominant
-from scheduler.analysis.measures.lives import LifeReader, Lives
+from scheduler.analysis.measures.lives import Lives
 from scheduler.analysis.measures.verdict import verdict
 from scheduler.cli.experiment import read_file, sources_of
 from scheduler.engine.world import World
@@ -48,13 +48,11 @@ class Course:
 
     def __init__(self, world: World) -> None:
         self.world = world
-        self.reader = LifeReader(world)
         self.said = [one.text for one in of_proposal(world.policy.spec)]
         self.shares: dict[str, list[tuple[int, float]]] = {}  # queue -> (ms, share)
 
     def hear(self, decisions: list[Decision], measures: Measures) -> None:
         """Take the decisions of an instant, after the measures did."""
-        self.reader.hear(decisions, self.world)
         capacity = measures.samples.capacities.capacity
         for queue, held in measures.ledger.using.items():
             line = self.shares.setdefault(queue, [])
@@ -79,7 +77,7 @@ def played(
     run_until(world, until_ms, hear=hear)
     numbers = flat(measures.summary())
     cell = VariantMeasure(variant=variant, seed=seed, numbers=numbers)
-    return cell, course, course.reader.lives(until_ms, world)
+    return cell, course, measures.reader.lives(until_ms, world)
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -141,16 +141,16 @@ class Followed:
         self, world: World, until_ms: int, before: World | None = None
     ) -> None:
         self.until_ms = until_ms
+        reader = LifeReader(before or world)
         self._running: tuple[World, Measures] | None = (
             world,
-            Measures(world, until_ms=until_ms),
+            Measures(world, until_ms=until_ms, reader=reader),
         )
         self._lines = RunLines(world, until_ms)
         self._decisions = world.context.journal.take_decisions()
-        self._lives = LifeReader(before or world)
-        self._lives.hear(self._decisions, world)
+        reader.hear(self._decisions, world)
         if before is not None:
-            self._lives.change(before, world)
+            reader.change(before, world)
 
     def take(self, decisions: Sequence[Decision]) -> None:
         """Take what was decided while the world still stands there."""
@@ -158,7 +158,6 @@ class Followed:
         world, measures = self._running
         self._lines.look(world)
         measures.observe(decisions)
-        self._lives.hear(decisions, world)
         self._decisions += decisions
 
     def mark(self, until_ms: int) -> Mark:
@@ -166,7 +165,7 @@ class Followed:
         assert self._running is not None, "it has run to the horizon"
         world, measures = self._running
         measures.until_ms = until_ms
-        lives = self._lives.lives(until_ms, world)
+        lives = measures.reader.lives(until_ms, world)
         return Mark(
             until_ms,
             tuple(self._decisions),
@@ -177,7 +176,7 @@ class Followed:
 
     def _figures(self, measures: Measures, lives: Lives) -> PairFigures:
         until_ms, found = lives.to_ms, lives.waits()
-        summary = measures.summary()
+        summary = measures.summary(lives=lives)
         leader = self._lines.leader(until_ms)
         return PairFigures(
             waited=len(found.ordered),

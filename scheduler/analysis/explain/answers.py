@@ -21,7 +21,7 @@ from scheduler.analysis.explain.pods import explain_pod
 from scheduler.analysis.explain.queues import explain_application
 from scheduler.analysis.explain.sentences import named_object
 from scheduler.analysis.explain.shapes import Shape
-from scheduler.analysis.explain.workloads import explain, state_of
+from scheduler.analysis.explain.workloads import explain, waits
 from scheduler.engine.kube.cache.pod_group import ELASTIC_QUOTA, QuotaUse
 from scheduler.engine.kueue.tree.tree import Cohort, QuotaNode
 from scheduler.engine.kueue.workload.info import WorkloadInfo
@@ -38,7 +38,6 @@ from scheduler.words.why import Asked, Befell
 #: Objects that are explained of a name, and that are named of a cause.
 MOST_ANSWERS = 20
 MOST_NAMES = 3
-WAITING = ("pending", "requeued", "evicted")
 NO_PAST = DecidedPast()
 _SHORT = re.compile(r"insufficient (?:unused )?quota for (\S+) in flavor ([^\s,]+)")
 _GROUP_LABELS = (
@@ -294,8 +293,8 @@ def _line_of(world: World, of: Callable[[WorkloadInfo], bool]) -> list[Sentence]
     """Return how many of these Workloads run and wait, and what most wait for."""
     assert world.kueue is not None
     works = [work for work in world.kueue.cluster.workloads.values() if of(work)]
-    waiting = [work for work in works if not work.finished and not work.reserved]
-    held = sum(work.reserved for work in works)
+    waiting = [work for work in works if waits(work)]
+    held = sum(work.reserved and not waits(work) for work in works)
     said = [Asked.LINE.said(waiting=len(waiting), held=held)]
     causes = _counted((work.key, _cause(world, work)) for work in waiting)
     return [*said, *(_said(cause) for cause in causes[:MOST_NAMES])]
@@ -390,7 +389,7 @@ def _of_workloads(world: World) -> Iterator[tuple[Key, Sentence]]:
     if world.kueue is None:
         return
     for work in world.kueue.cluster.workloads.values():
-        if not work.finished and state_of(work) in WAITING:
+        if waits(work):
             yield work.key, _cause(world, work)
 
 

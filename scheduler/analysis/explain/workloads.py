@@ -190,6 +190,12 @@ def state_of(work: WorkloadInfo) -> str:
     return "requeued" if work.evicted else "pending"
 
 
+def waits(work: WorkloadInfo) -> bool:
+    """Return whether a workload waits: it has no quota, or it was told to give it back."""
+    over = work.finished or not work.active
+    return not over and (work.evicted or not work.reserved)
+
+
 def _queue_of(stage: KueueStage, work: WorkloadInfo) -> ClusterQueue | None:
     return (
         work.cluster_queue

@@ -17,7 +17,7 @@ from typing import Any, cast
 from scheduler.analysis.explain import answers, places
 from scheduler.analysis.explain.outcomes import MOST_DECISIONS, victim_of
 from scheduler.analysis.explain.shapes import Shape, Victim
-from scheduler.analysis.explain.workloads import state_of
+from scheduler.analysis.explain.workloads import waits
 from scheduler.analysis.forecast.submission import check_new, submitted
 from scheduler.engine.tick import simulate
 from scheduler.engine.world import World, fork
@@ -187,7 +187,7 @@ class _Trial:
         work = world.kueue.cluster.workloads.get(key) if world.kueue else None
         if work is None or work.finished:
             return False
-        held = state_of(work) not in answers.WAITING and work.reserved
+        held = work.reserved and not waits(work)
         nodes = world.lifetime.placement() and places.awaits_nodes(world, key)
         return not held or nodes
 

@@ -111,9 +111,9 @@ class Chains:
         for pod, owner in {**without.owners, **changed.owners}.items():
             if pod in self._own:
                 self._pods.setdefault(owner, []).append(pod)
-        made = {**without.makers, **changed.makers}.items()
+        self._makers = {**without.makers, **changed.makers}
         self._change = changed.changed | {
-            key for key, maker in made if maker in changed.changed
+            key for key, made in self._makers.items() if made in changed.changed
         }
         self._change |= {
             unit
@@ -191,7 +191,10 @@ class Chains:
 
     def _ending(self) -> int:
         if self._end is None:
-            change = self._sides[1].changed
+            of = self._sides[1].changed
+            change = [  # a Job, and not the Workload that is made of it besides
+                key for key in of if self._makers.get(key, key) not in of - {key}
+            ]
             names = [Named(str(key)) for key in sorted(change, key=_telling)]
             what = Items(tuple(names)) if names else ChainLink.NOTHING.said()
             self.links.append(

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
-import msgspec
-
+from scheduler.analysis.measures.lives import LifeReader, Lives
 from scheduler.analysis.measures.report import summarise
 from scheduler.analysis.measures.samples import Samples
 from scheduler.analysis.measures.subjects import (
@@ -28,7 +27,6 @@ from scheduler.model.decisions import (
     Admit,
     Arrive,
     Bind,
-    Checkpoint,
     Deactivate,
     Decision,
     Evict,
@@ -39,99 +37,99 @@ from scheduler.model.decisions import (
     Preempt,
     Requeue,
 )
-from scheduler.model.objects import Key, cluster_of, plain
+from scheduler.model.objects import Key, cluster_of
 from scheduler.model.reasons import has_ended
 
 
 class Measures:
     """Feeds on the decisions of a world while it runs.
 
-    Under Kueue the subjects are Workloads holding quota; under the other
-    stacks they are Pods holding a node. `observe` must be called before the
-    world goes on, since it looks up what the decisions name. What runs or
-    waits already is taken over, its past waits are not counted. What still waits in
-    a world that comes to rest before `until_ms` is counted as waiting until then.
+    What waits, starts, is stopped and ends is said by the lives of units (`lives.py`),
+    which `reader` follows; one that another part of a pair begun is given. Who holds what
+    is kept here: under Kueue Workloads hold quota, under the other stacks Pods a node.
+    `observe` must be called before the world goes on, since it looks up what the decisions
+    name. What runs or waits already is taken over; a wait counts from its arrival. What
+    still waits in a world that comes to rest before `until_ms` waits until then.
     """
 
     def __init__(
-        self, world: World, *, limit_ms: int | None = None, until_ms: int = 0
+        self,
+        world: World,
+        *,
+        limit_ms: int | None = None,
+        until_ms: int = 0,
+        reader: LifeReader | None = None,
     ) -> None:
         self.world = world
         self.limit_ms = limit_ms
         self.until_ms = until_ms
+        self.reader = reader or LifeReader(world)
         self.kind = kind_of_subjects(world)
         self.ledger = Ledger()
         self.samples = Samples(world, self.ledger)
         self.subjects: dict[Key, Subject] = {}
-        self.arrivals: dict[Key, int] = {}
-        self.waits: dict[Key, int] = {}  # to the first start
-        self.last_waits: dict[Key, int] = {}  # to the last start
         self.pods: dict[Key, tuple[tuple[str, Amounts], ...]] = {}  # under Kueue
         self.members: dict[Key, list[Key]] = {}  # owner of a run -> its pods
-        self.ends: dict[Key, int] = {}
-        self.useful: dict[Key, int] = {}  # ms of the holding that came to its end
-        self.finished = 0
-        self.preemptions = 0
-        self.evictions = 0
-        self.work_lost_ms = 0
-        self.lost: Amounts = {}  # units x ms
-        self.lost_usage: dict[Key, Amounts] = {}  # what each held when it lost it
-        self.lost_until: dict[Key, int] = {}  # what was lost before is counted
-        self.restarts = 0
         grown = world.autoscaling
         self.cost_before = 0.0 if grown is None else grown.cost()
         self.searched_before = replace(world.context.searched)
-        self.last_finish_ms = 0
         self._reactions: dict[type[Decision], Callable[[Any], None]] = {
             Arrive: self._arrive,
             Admit: self._admit,
             Bind: self._bind,
-            Preempt: self._preempt,
-            Evict: self._evict,
+            Preempt: self._lose,
+            Evict: self._lose,
             Fail: self._fail,
             Requeue: self._requeue,
             Deactivate: self._deactivate,
             Finish: self._finish,
-            Checkpoint: self._checkpoint,
             NodeChange: self._node_changed,
         }
         adopt(self)
 
-    def observe(self, decisions: Iterable[Decision]) -> None:
+    def observe(self, decisions: Sequence[Decision]) -> None:
         """Take the decisions of an instant, a tick or a run, in order."""
-        for decided in decisions:
-            decision = self._of_manager(decided)
-            if decision is None:
+        self.hold(decisions)
+        self.reader.hear(decisions, self.world)
+
+    def hold(self, decisions: Iterable[Decision]) -> None:
+        """Take who holds and who waits by decisions, without what becomes of them."""
+        for decision in decisions:
+            if not self._is_of_manager(decision):
                 continue
             reaction = self._reactions.get(type(decision))
             if reaction is not None:
                 self.samples.until(decision.at_ms)
                 reaction(decision)
 
-    def _of_manager(self, decision: Decision) -> Decision | None:
-        """Return what counts of a decision; of workers only work that is lost.
+    def _is_of_manager(self, decision: Decision) -> bool:
+        """Return whether a decision counts: none of a worker cluster, nor of a variant.
 
         What happens to a variant counts where it happens to its parent.
         A Workload counts where its quota is reserved, not where its copy runs.
         """
         key = decision.subject
-        if not cluster_of(key):
-            kueue = self.world.kueue
-            if kueue is None or kueue.variants is None:
-                return decision
-            return None if self._is_variant(key) else decision
-        if isinstance(decision, Checkpoint) and plain(key) in self.ledger.held:
-            return msgspec.structs.replace(decision, subject=plain(key))
-        return None
+        if cluster_of(key):
+            return False
+        kueue = self.world.kueue
+        return kueue is None or kueue.variants is None or not self._is_variant(key)
 
     def _is_variant(self, key: Key) -> bool:
         obj = self.world.objects.get(key)
         return obj is not None and is_variant(obj)
 
-    def summary(self, *, scheduling_ms: float | None = None) -> Summary:
-        """Return the numbers as of now; what is still held counts up to now."""
-        self.samples.until(self.world.context.now_ms + 1)
-        return summarise(self, scheduling_ms)
+    def summary(
+        self, *, scheduling_ms: float | None = None, lives: Lives | None = None
+    ) -> Summary:
+        """Return the numbers as of now; what is still held counts up to now.
+
+        `lives` are those of the run up to its end, where they are known already.
+        """
+        now = self.world.context.now_ms
+        self.samples.until(now + 1)
+        if lives is None:
+            lives = self.reader.lives(max(now, self.until_ms), self.world)
+        return summarise(self, lives, scheduling_ms)
 
     def subject(self, key: Key) -> Subject:
         """Return the record of a subject; it is read once, while the object exists."""
@@ -149,7 +147,6 @@ class Measures:
         key = decision.subject
         if key.kind != self.kind:
             return
-        self.arrivals.setdefault(key, decision.at_ms)
         subject = self.subject(key)
         self.ledger.wait(key, subject)
         self._join(key, subject.owner)
@@ -196,60 +193,22 @@ class Measures:
         usage: Amounts,
         parts: tuple[tuple[str, Amounts], ...],
     ) -> None:
-        key, now = decision.subject, decision.at_ms
-        self.restarts += key in self.lost_usage
-        if (arrived := self.arrivals.get(key)) is not None:
-            self.waits.setdefault(key, now - arrived)
-            self.last_waits[key] = now - arrived
+        since = decision.at_ms
         self.ledger.take(
-            key, QuotaHolding(queue=queue, usage=usage, since_ms=now, parts=parts)
+            decision.subject,
+            QuotaHolding(queue=queue, usage=usage, since_ms=since, parts=parts),
         )
 
     # -- losing, ending --------------------------------------------------
-
-    def _preempt(self, decision: Preempt) -> None:
-        self.preemptions += 1
-        self._lose(decision)
-
-    def _evict(self, decision: Evict) -> None:
-        self._lose(decision)
 
     def _fail(self, decision: Fail) -> None:
         if decision.node:  # on its node; without one it merely waits on
             self._lose(decision)
 
     def _lose(self, decision: Decision) -> None:
-        self._end_members(decision.subject, decision.at_ms, self.ledger.release)
+        self._end_members(decision.subject, decision.at_ms)
         self._vacate(decision.subject)
-        reservation = self.ledger.release(decision.subject, decision.at_ms)
-        if reservation is None:
-            return
-        self.evictions += 1
-        since = self.lost_until.pop(decision.subject, 0)
-        lasted = decision.at_ms - max(since, reservation.since_ms)
-        self.lost_usage[decision.subject] = reservation.usage
-        self._count_lost(reservation.usage, lasted)
-
-    def _count_lost(self, usage: Amounts, lasted: int) -> None:
-        self.work_lost_ms += lasted
-        for resource, amount in usage.items():
-            self.lost[resource] = self.lost.get(resource, 0) + amount * lasted
-
-    def _checkpoint(self, decision: Checkpoint) -> None:
-        """Take back what was counted as lost and is kept.
-
-        A Workload that lost a pod and keeps its quota begins its work again.
-        """
-        held = self.ledger.held.get(decision.subject)
-        if decision.by is not None and held is not None:
-            self._count_lost(held.usage, decision.lost_ms)
-            self.lost_until[decision.subject] = decision.at_ms
-            self.restarts += 1
-            return
-        for key in (decision.by, decision.subject):
-            if key is not None and key in self.lost_usage:
-                self._count_lost(self.lost_usage[key], -decision.kept_ms)
-                return
+        self.ledger.release(decision.subject, decision.at_ms)
 
     def _requeue(self, decision: Requeue) -> None:
         if decision.subject.kind == self.kind:
@@ -260,26 +219,16 @@ class Measures:
 
     def _finish(self, decision: Finish) -> None:
         key, now = decision.subject, decision.at_ms
-        self.finished += 1
-        self.last_finish_ms = now
-        self._end_members(key, now, self._complete)
+        self._end_members(key, now)
         self._vacate(key)
-        self._complete(key, now)
+        self.ledger.release(key, now)
         self.ledger.stop_waiting(key)
 
-    def _complete(self, key: Key, now_ms: int) -> None:
-        self.ends[key] = now_ms
-        holding = self.ledger.release(key, now_ms)
-        if holding is not None:
-            self.useful[key] = now_ms - holding.since_ms
-
-    def _end_members(
-        self, owner: Key, now_ms: int, end: Callable[[Key, int], object]
-    ) -> None:
+    def _end_members(self, owner: Key, now_ms: int) -> None:
         for pod in self.members.pop(owner, ()):
             self._vacate(pod)
             if self.kind == "Pod":
-                end(pod, now_ms)
+                self.ledger.release(pod, now_ms)
                 self.ledger.stop_waiting(pod)
 
     def _vacate(self, pod: Key) -> None:
@@ -302,8 +251,8 @@ class AdoptingRun(Protocol):
     kind: str
     ledger: Ledger
 
-    def observe(self, decisions: Iterable[Decision]) -> None:
-        """Enter decisions in the measures, in the order in which they were made."""
+    def hold(self, decisions: Iterable[Decision]) -> None:
+        """Enter who holds by decisions, in the order in which they were made."""
 
     def subject(self, key: Key) -> Subject:
         """Return the record of a subject."""
@@ -327,7 +276,7 @@ def _adopt_workload(run: AdoptingRun, key: Key) -> None:
     if work is None or work.finished or work.parent is not None:
         return
     if work.reserved and work.admission is not None:
-        run.observe([_admission(run, key)])
+        run.hold([_admission(run, key)])
     elif work.active:
         run.ledger.wait(key, run.subject(key))
 
@@ -360,6 +309,6 @@ def _adopt_pod(run: AdoptingRun, key: Key) -> None:
     world = run.world
     now = world.context.now_ms
     if node := world.lifetime.placed.get(key):
-        run.observe([Bind(at_ms=now, subject=key, node=node)])
+        run.hold([Bind(at_ms=now, subject=key, node=node)])
     elif run.kind == "Pod" and not has_ended(world.objects[key].status):
         run.ledger.wait(key, run.subject(key))

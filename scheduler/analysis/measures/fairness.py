@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from scheduler.analysis.measures.capacity import Capacity, Entitlement
-from scheduler.analysis.measures.subjects import Amounts, Ledger, Subject
+from scheduler.analysis.measures.lives import Lives
+from scheduler.analysis.measures.subjects import Amounts
 from scheduler.analysis.measures.summary import QueueWait
-from scheduler.analysis.measures.waits import Waits, waits_of
-from scheduler.engine.world import World
 from scheduler.model.objects import Key
 
 
@@ -115,40 +114,25 @@ def _error(stands: list[Stand]) -> float:
 LEAST_RUN_MS = 10_000
 
 
-class Followed(Protocol):
-    """What is read of a run."""
-
-    world: World
-    until_ms: int
-    ledger: Ledger
-    arrivals: dict[Key, int]
-    waits: dict[Key, int]
-    ends: dict[Key, int]
-    useful: dict[Key, int]
-
-    def subject(self, key: Key) -> Subject:
-        """Return the record of a subject."""
-
-
-def queue_waits(run: Followed) -> dict[str, QueueWait]:
-    """Return a record per queue that anything arrived for. O(arrivals)."""
+def queue_waits(lives: Lives) -> dict[str, QueueWait]:
+    """Return a record per queue that anything came for. O(units)."""
     by_queue: dict[str, list[Key]] = {}
-    for key in run.arrivals:
-        by_queue.setdefault(run.subject(key).queue, []).append(key)
-    return {queue: queue_wait(run, keys) for queue, keys in sorted(by_queue.items())}
+    for key, life in lives.units.items():
+        if life.came_ms is not None:
+            by_queue.setdefault(lives.traits[key].queue, []).append(key)
+    return {queue: queue_wait(lives, keys) for queue, keys in sorted(by_queue.items())}
 
 
-def queue_wait(run: Followed, keys: Iterable[Key]) -> QueueWait:
-    """Return how some subjects fared; a wait without a start counts up to now.
+def queue_wait(lives: Lives, keys: Sequence[Key]) -> QueueWait:
+    """Return how units that came fared; a wait without a start counts to the end.
 
-    Where the world came to rest, up to the end that was asked for: nothing starts
-    any longer, so work that starves must not look better than work that is late.
+    Nothing starts any longer in a world that came to rest, so work that starves must not
+    look better than work that is late.
     """
-    keys = list(keys)
-    now = end_of(run)
-    waits = waits_in(run, keys)
-    there = sum(run.ends.get(key, now) - run.arrivals[key] for key in keys)
-    useful = sum(_useful(run, key, now) for key in keys)
+    waits = lives.waits(keys)
+    units = [lives.units[key] for key in keys]
+    there = sum(one.stretches[-1].to_ms - (one.came_ms or 0) for one in units)
+    useful = sum(one.useful_ms for one in units)
     return QueueWait(
         arrived=len(keys),
         started=len(keys) - waits.never_started,
@@ -158,51 +142,6 @@ def queue_wait(run: Followed, keys: Iterable[Key]) -> QueueWait:
         max_ms=waits.max_ms,
         slowdown=max(there, LEAST_RUN_MS) / max(useful, LEAST_RUN_MS) if keys else None,
     )
-
-
-class Waited(Protocol):
-    """What is read of a run for its waits."""
-
-    @property
-    def world(self) -> World:
-        """Return the world that runs."""
-
-    @property
-    def until_ms(self) -> int:
-        """Return the end that was asked for; 0 for none."""
-
-    @property
-    def arrivals(self) -> Mapping[Key, int]:
-        """Return when each subject came, in ms."""
-
-    @property
-    def waits(self) -> Mapping[Key, int]:
-        """Return how long each that started waited to its first start, in ms."""
-
-
-def end_of(run: Waited) -> int:
-    """Return up to when (ms) what never started has waited."""
-    return max(run.world.context.now_ms, run.until_ms)
-
-
-def waits_in(run: Waited, keys: Iterable[Key]) -> Waits:
-    """Return the waits of some subjects of a run."""
-    return waits_of(
-        (
-            (arrived := run.arrivals[key], _after(arrived, run.waits.get(key)))
-            for key in keys
-        ),
-        end_of(run),
-    )
-
-
-def _after(arrived_ms: int, wait_ms: int | None) -> int | None:
-    return None if wait_ms is None else arrived_ms + wait_ms
-
-
-def _useful(run: Followed, key: Key, now: int) -> int:
-    holding = run.ledger.held.get(key)
-    return run.useful.get(key, 0) if holding is None else now - holding.since_ms
 
 
 def slowdown_ratio(queues: Mapping[str, QueueWait]) -> float | None:

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from scheduler.analysis.measures.fairness import (
     dominant,
-    end_of,
     queue_wait,
     queue_waits,
     slowdown_ratio,
-    waits_in,
 )
+from scheduler.analysis.measures.lives import Lives
 from scheduler.analysis.measures.samples import Samples
-from scheduler.analysis.measures.subjects import Amounts, Ledger, Shares, Subject
+from scheduler.analysis.measures.subjects import Amounts, Ledger, Shares
 from scheduler.analysis.measures.summary import ClassWait, Summary
+from scheduler.analysis.measures.units import Life
+from scheduler.analysis.measures.verdict import lost_of, totals_of
 from scheduler.analysis.measures.waits import jain
 from scheduler.engine.stage import SearchTally
 from scheduler.engine.world import World
@@ -33,63 +34,49 @@ class MeasuredRun(Protocol):
     until_ms: int
     ledger: Ledger
     samples: Samples
-    arrivals: dict[Key, int]
-    waits: dict[Key, int]
-    last_waits: dict[Key, int]
-    ends: dict[Key, int]
-    useful: dict[Key, int]
-    finished: int
-    preemptions: int
-    evictions: int
-    work_lost_ms: int
-    lost: Amounts
-    restarts: int
     cost_before: float
     searched_before: SearchTally
-    last_finish_ms: int
-
-    def subject(self, key: Key) -> Subject:
-        """Return the record of a subject."""
 
 
-def summarise(run: MeasuredRun, scheduling_ms: float | None) -> Summary:
-    """Return the run in numbers as of now."""
-    queues = queue_waits(run)
+def summarise(run: MeasuredRun, lives: Lives, scheduling_ms: float | None) -> Summary:
+    """Return the run in numbers as of now, and of its lives."""
+    queues = queue_waits(lives)
     now = run.world.context.now_ms
     spent = run.ledger.spent_until(now)
-    every = queue_wait(run, run.arrivals)
+    came = [key for key, one in lives.units.items() if one.came_ms is not None]
+    every, sums = queue_wait(lives, came), totals_of(lives, lives.units, {})
     spans = run.samples.unfair_spans()
     spent_on = _searched(run)
     none_or_zero = 0 if run.samples.ticks else None
     return Summary(
         end_ms=now,
-        arrived=len(run.arrivals),
-        admitted=len(run.waits),
-        finished=run.finished,
-        waiting=len(run.arrivals) - len(run.waits),
-        preemptions=run.preemptions,
+        arrived=every.arrived,
+        admitted=every.started,
+        finished=sums.finished,
+        waiting=every.arrived - every.started,
+        preemptions=sums.preemptions,
         searches=spent_on.searches if spent_on else None,
         candidates_looked_at=spent_on.looked if spent_on else None,
         simulations=spent_on.simulations if spent_on else None,
-        evictions=run.evictions,
+        evictions=sums.evictions,
         wait_mean_ms=every.mean_ms,
         wait_p50_ms=every.p50_ms,
         wait_p95_ms=every.p95_ms,
         wait_max_ms=every.max_ms,
-        makespan_ms=_makespan(run),
-        work_lost_ms=run.work_lost_ms,
-        work_lost=_hours(run.lost),
-        restarts=run.restarts,
-        goodput=_goodput(run.lost, spent),
+        makespan_ms=_makespan(lives, sums.last_end_ms or 0),
+        work_lost_ms=sums.work_lost_ms,
+        work_lost=_hours(lost_of(lives, lives.units)),
+        restarts=sum(one.restarts for one in lives.units.values()),
+        goodput=_goodput(lost_of(lives, lives.units, since_ms=lives.from_ms), spent),
         cost=_cost(run),
         utilisation=_utilisation(run, spent, now),
         fragmentation=run.samples.fragmentation(),
         share_error=run.samples.share_error(),
         jain=jain(_dominant(run, spent, now)),
         used_hours={queue: _hours(uses) for queue, uses in sorted(spent.items())},
-        nominal_use=_nominal_use(run, spent, now),
-        classes=_classes(run),
-        within_limit=_within(run, now),
+        nominal_use=_nominal_use(run, spent, sums.last_end_ms or now),
+        classes=_classes(lives, came),
+        within_limit=_within(lives, came, run.limit_ms),
         workloads=every,
         queues=queues,
         slowdown_ratio=slowdown_ratio(queues),
@@ -114,7 +101,7 @@ def _searched(run: MeasuredRun) -> SearchTally | None:
     return run.world.context.searched.since(run.searched_before)
 
 
-def _goodput(lost: Amounts, spent: Mapping[str, Amounts]) -> dict[str, float]:
+def _goodput(lost: Mapping[str, int], spent: Mapping[str, Amounts]) -> dict[str, float]:
     """Return the share of what was held that no stop threw away."""
     held: Amounts = {}
     for uses in spent.values():
@@ -127,9 +114,9 @@ def _goodput(lost: Amounts, spent: Mapping[str, Amounts]) -> dict[str, float]:
     }
 
 
-def _makespan(run: MeasuredRun) -> int:
-    first = min(run.arrivals.values(), default=run.samples.begin_ms)
-    return max(0, run.last_finish_ms - first)
+def _makespan(lives: Lives, last_end_ms: int) -> int:
+    came = (one.came_ms for one in lives.units.values() if one.came_ms is not None)
+    return max(0, last_end_ms - max(lives.from_ms, min(came, default=0)))
 
 
 def _hours(spent: Mapping[str, int]) -> dict[str, float]:
@@ -180,13 +167,12 @@ def _dominant(run: MeasuredRun, spent: Shares, now: int) -> list[float]:
     return [dominant(uses, capacity) for uses in spent.values()]
 
 
-def _nominal_use(run: MeasuredRun, spent: Shares, now: int) -> dict[str, float]:
+def _nominal_use(run: MeasuredRun, spent: Shares, until: int) -> dict[str, float]:
     """Return use over nominal quota per class of ClusterQueues, first resource.
 
     Over the time from the start to the last finish. A queue of no class is a
     class of its own.
     """
-    until = run.last_finish_ms or now
     lasted = until - run.samples.begin_ms
     used: dict[str, int] = {}
     nominal: dict[str, int] = {}
@@ -200,16 +186,16 @@ def _nominal_use(run: MeasuredRun, spent: Shares, now: int) -> dict[str, float]:
     return {k: used[k] / (nominal[k] * lasted) for k in sorted(used) if nominal[k]}
 
 
-def _classes(run: MeasuredRun) -> dict[str, ClassWait]:
+def _classes(lives: Lives, came: Sequence[Key]) -> dict[str, ClassWait]:
     groups: dict[str, list[Key]] = {}
-    for key in run.arrivals:
-        groups.setdefault(run.subject(key).priority_class, []).append(key)
-    return {name: _class_wait(run, keys) for name, keys in sorted(groups.items())}
+    for key in came:
+        groups.setdefault(lives.traits[key].priority_class, []).append(key)
+    return {name: _class_wait(lives, keys) for name, keys in sorted(groups.items())}
 
 
-def _class_wait(run: MeasuredRun, keys: list[Key]) -> ClassWait:
-    waits, end = waits_in(run, keys), end_of(run)
-    last = [run.last_waits.get(key, end - run.arrivals[key]) for key in keys]
+def _class_wait(lives: Lives, keys: list[Key]) -> ClassWait:
+    waits = lives.waits(keys)
+    last = [_to_last_start(lives.units[key], lives.to_ms) for key in keys]
     return ClassWait(
         count=len(keys) - waits.never_started,
         waiting=waits.never_started,
@@ -221,13 +207,19 @@ def _class_wait(run: MeasuredRun, keys: list[Key]) -> ClassWait:
     )
 
 
-def _within(run: MeasuredRun, now: int) -> float | None:
+def _to_last_start(life: Life, end_ms: int) -> int:
+    starts = [one.to_ms for one in life.stretches if one.end == "starts"]
+    return (starts[-1] if starts else end_ms) - (life.came_ms or 0)
+
+
+def _within(lives: Lives, came: Sequence[Key], limit_ms: int | None) -> float | None:
     """Return the share that started within the limit, of those old enough to know."""
-    if run.limit_ms is None:
+    if limit_ms is None:
         return None
-    known = [
-        wait is not None and wait <= run.limit_ms
-        for key, arrived in run.arrivals.items()
-        if (wait := run.waits.get(key)) is not None or now - arrived > run.limit_ms
-    ]
+    known = []
+    for life in map(lives.units.__getitem__, came):
+        started = life.started_ms
+        wait = (lives.to_ms if started is None else started) - (life.came_ms or 0)
+        if started is not None or wait > limit_ms:
+            known.append(wait <= limit_ms)
     return sum(known) / len(known) if known else None

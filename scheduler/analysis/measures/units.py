@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import NamedTuple
 
 import msgspec
@@ -93,6 +93,23 @@ class Life(msgspec.Struct, kw_only=True):
     def waited_ms(self) -> int:
         """Return how long it waits."""
         return sum(one.to_ms - one.from_ms for one in self.stretches if not one.runs)
+
+    @property
+    def restarts(self) -> int:
+        """Return how often it begins its work again: after a stop, or at its place."""
+        stopped = sum(
+            one.end == "starts" and before.end in STOPS
+            for before, one in pairwise(self.stretches)
+        )
+        return stopped + sum(
+            one.end == "restarts" and one.by != "" for one in self.stretches
+        )
+
+    @property
+    def useful_ms(self) -> int:
+        """Return how long it ran without what it lost."""
+        runs = sum(one.to_ms - one.from_ms for one in self.stretches if one.runs)
+        return runs - self.lost_ms
 
     @property
     def starts(self) -> int:

@@ -376,9 +376,20 @@ def held_of(side: Lives, keys: Iterable[Key]) -> dict[str, int]:
     return _amounts(side, keys, lambda one: one.to_ms - max(one.from_ms, side.from_ms))
 
 
-def lost_of(side: Lives, keys: Iterable[Key]) -> dict[str, int]:
-    """Return what units held for work that must be done again: resource -> units x ms."""
-    return _amounts(side, keys, lambda one: one.lost_ms)
+def lost_of(
+    side: Lives, keys: Iterable[Key], *, since_ms: int | None = None
+) -> dict[str, int]:
+    """Return what units held for work that must be done again: resource -> units x ms.
+
+    `since_ms`: no work from before that instant.
+    """
+
+    def span_of(one: Stretch) -> int:
+        if since_ms is None:
+            return one.lost_ms
+        return min(one.lost_ms, one.to_ms - max(one.from_ms, since_ms))
+
+    return _amounts(side, keys, span_of)
 
 
 def _amounts(

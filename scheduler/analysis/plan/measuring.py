@@ -7,13 +7,11 @@ import msgspec
 from scheduler.analysis.experiments.bases import FileBase
 from scheduler.analysis.experiments.runs import run_until
 from scheduler.analysis.measures import Measures, Waits
-from scheduler.analysis.measures.fairness import waits_in
-from scheduler.analysis.measures.lives import LifeReader, Lives
+from scheduler.analysis.measures.lives import Lives
 from scheduler.analysis.measures.summary import Summary
 from scheduler.analysis.plan.assertions import quantile_of
 from scheduler.analysis.plan.sides import PLAIN, is_work
 from scheduler.model.annotations import read_timing
-from scheduler.model.decisions import Decision
 from scheduler.model.objects import Key, Object
 
 _HOUR_MS = 3_600_000
@@ -45,36 +43,32 @@ def measure(
 ) -> RunNumbers:
     """Run one side with one seed; `wanted` are quantiles beside the usual ones.
 
-    A workload that never starts counts as one that waits until the horizon. What
-    waits already at the begin is run, and its wait is not counted.
+    A workload that never starts counts as one that waits until the horizon; what waits
+    already at the begin counts from its arrival.
     """
     world = base.world(PLAIN, seed)
     begin_ms = world.context.now_ms
     measures = Measures(world, until_ms=begin_ms + horizon_ms)
-    reader = LifeReader(world)
-
-    def hear(decisions: list[Decision]) -> None:
-        measures.observe(decisions)
-        reader.hear(decisions, world)
-
-    settled = run_until(world, begin_ms + horizon_ms, hear=hear)
+    settled = run_until(world, begin_ms + horizon_ms, hear=measures.observe)
+    lives = measures.reader.lives(begin_ms + horizon_ms, world)
     names = (*_QUANTILES, *wanted)
     hours = max(world.context.now_ms - begin_ms, 1) / _HOUR_MS
-    whole = _whole(measures.summary(), hours)
-    whole |= _of_waits(waits_in(measures, measures.arrivals), names)
+    whole = _whole(measures.summary(lives=lives), hours)
+    whole |= _of_waits(lives.waits(), names)
     queues: dict[str, list[Key]] = {}
-    for key in measures.arrivals:
-        queue = measures.subject(key).queue or NO_QUEUE
-        queues.setdefault(queue, []).append(key)
+    for key, life in lives.units.items():
+        if life.came_ms is not None:
+            queue = lives.traits[key].queue or NO_QUEUE
+            queues.setdefault(queue, []).append(key)
     return RunNumbers(
         hash=world.hash(),
         settled=settled,
         whole=whole,
         queues={
-            queue: _of_waits(waits_in(measures, keys), names)
+            queue: _of_waits(lives.waits(keys), names)
             for queue, keys in sorted(queues.items())
         },
-        lives=reader.lives(begin_ms + horizon_ms, world),
+        lives=lives,
     )
 
 

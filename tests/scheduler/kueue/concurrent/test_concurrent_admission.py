@@ -336,7 +336,8 @@ def test_each_job_counts_once_in_the_measures():
     )  # fmt: skip
     measured = Measures(world)
     measured.observe(run(world, 100))
-    assert measured.finished == 2
+    found = measured.summary()
+    assert (found.arrived, found.finished) == (2, 2)
 
 
 def test_an_explanation_names_the_variants_and_what_each_waits_for():
