@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 import yaml
 
@@ -9,6 +11,8 @@ from api.cluster.yunikorn.paths import PATHS
 from sandbox import actions
 from sandbox.models import Sandbox
 from tests.sandbox.conftest import tick
+from tests.sandbox.whatifs.test_queues_in_config_maps import MAP, POLICY, QUEUES, WHOLE
+from tests.scheduler.test_verdict_cases import raised_at
 
 pytestmark = [pytest.mark.django_db]
 
@@ -52,6 +56,47 @@ def test_every_path_answers(ask):
         name = names.get(kind, "")
         if name is not None:
             assert ask(path.replace("<str:name>", name)) is not None
+
+
+MAPS = "/api/v1/namespaces/yunikorn/configmaps"
+APPLY = "application/apply-patch+yaml"
+
+
+def by_apply(call, client, of):
+    url = (
+        f"/api/v1/sandboxes/{of.pk}{MAPS}/{MAP['name']}?fieldManager=kubectl&force=true"
+    )
+    return client.patch(url, json.dumps(WHOLE), content_type=APPLY)
+
+
+def by_what_if(call, client, of):
+    asked = {"changes": [{"patch": {**MAP, "body": QUEUES}}], "horizonMs": 1000}
+    number = call("post", of, "/what-ifs?wait=60", asked).json()["id"]
+    return call("post", of, f"/what-ifs/{number}/keep", {})
+
+
+WAYS = {
+    "kubectl apply": by_apply,
+    "kubectl patch": lambda call, *_, of: call(
+        "patch", of, f"{MAPS}/{MAP['name']}", QUEUES
+    ),
+    "kubectl replace": lambda call, *_, of: call(
+        "put", of, f"{MAPS}/{MAP['name']}", WHOLE
+    ),
+    "import": lambda call, *_, of: call(
+        "post", of, "/actions/import", {"objects": [WHOLE]}
+    ),
+    "a what-if that is kept": by_what_if,
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_its_queues_hold_at_once_by_every_way_of_editing_them(call, client, make, way):
+    sandbox = make(POLICY, *raised_at("1h"))
+    answer = WAYS[way](call, client, of=sandbox)
+    assert answer.status_code < 300, answer.content
+    (leaf,) = call("get", sandbox, f"{DEFAULT}/queues").json()["children"]
+    assert leaf["maxResource"]["vcore"] == 4000
 
 
 def test_the_tree_has_the_fields_of_the_real_one(ask):
