@@ -8,7 +8,7 @@ from pathlib import Path
 
 from playwright.sync_api import expect
 
-from tests.e2e.board import MANIFESTS, Board, prepared
+from tests.e2e.board import MANIFESTS, UNREADABLE, Board, prepared
 from tests.e2e.facts import ghost
 
 
@@ -50,6 +50,44 @@ def test_a_drag_in_the_demo_shows_who_pays_and_is_kept(board: Board) -> None:
     expect(links.last).to_have_attribute("data-link", "change")
     board.keep()
     board.agrees()
+
+
+def test_one_action_after_a_drop_shows_which_team_pays_and_why(board: Board) -> None:
+    page, world = board.page, {"scenario": "friday-rush"}
+    page.set_viewport_size({"width": 1280, "height": 720})
+    page.goto(f"{board.url}/s/{prepared(page.request, board.url, world, 78)}/board")
+    expect(page.get_by_test_id("tick")).to_have_text("78")
+    card = board.queue("training").locator(".card", has_text="reward-model-0003")
+    board.drag(card, board.queue("research"))
+    board.drop()
+    strip = board.verdict()
+    found = verdict_of(board)
+    payer, worst = found["by"]["queue"][0], found["workloads"][0]
+    expect(strip.get_by_test_id("pays")).to_contain_text(payer["name"])
+
+    strip.get_by_test_id("pays").click()
+
+    teams = page.get_by_test_id("bill").locator("[data-team]")
+    expect(teams).to_have_count(len(found["by"]["queue"]))
+    assert [one.get_attribute("data-team") for one in teams.all()] == [
+        group["name"] for group in found["by"]["queue"]
+    ]
+    later = [
+        int(one.get_attribute("data-later"))
+        for one in page.get_by_test_id("bill").locator("[data-later]").all()
+    ]
+    assert (
+        sum(later)
+        == found["laterMs"]
+        == sum(row["laterMs"] for row in found["workloads"])
+    )
+    chosen = page.locator(f"[data-life='{worst['subject']}']")
+    expect(chosen).to_have_attribute("aria-pressed", "true")
+    links = page.get_by_test_id("why").locator("[data-link]")
+    expect(links.last).to_have_attribute("data-link", "change")
+    for one in (*teams.all(), chosen, *links.all()):
+        expect(one).to_be_in_viewport(ratio=1)
+    assert page.evaluate(UNREADABLE) == []
 
 
 SIDES = ("changed", "without")
