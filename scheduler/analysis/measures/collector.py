@@ -89,8 +89,8 @@ class Measures:
 
     def observe(self, decisions: Sequence[Decision]) -> None:
         """Take the decisions of an instant, a tick or a run, in order."""
-        self.hold(decisions)
         self.reader.hear(decisions, self.world)
+        self.hold(decisions)
 
     def hold(self, decisions: Iterable[Decision]) -> None:
         """Take who holds and who waits by decisions, without what becomes of them."""
@@ -135,7 +135,8 @@ class Measures:
         """Return the record of a subject; it is read once, while the object exists."""
         found = self.subjects.get(key)
         if found is None or found is NOBODY:
-            found = read_subject(self.world, key)
+            known = self.reader.subjects.get(key)
+            found = known or read_subject(self.world, key)
             if not self.samples.on_nodes:
                 found = found._replace(shapes=(tuple(sorted(found.totals.items())),))
             self.subjects[key] = found
@@ -259,7 +260,7 @@ class AdoptingRun(Protocol):
 
 
 def adopt(run: AdoptingRun) -> None:
-    """Enter what the world holds now; nothing of it counts as an arrival."""
+    """Enter what the world holds now."""
     world = run.world
     if not world.lifetime.arrived:
         return

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from scheduler.analysis.forecast.workloads import created_ms
-from scheduler.analysis.measures.subjects import read_subject
+from scheduler.analysis.measures.subjects import Subject, read_subject
 from scheduler.analysis.measures.units import (
     STOPS,
     Amounts,
@@ -97,6 +97,7 @@ class LifeReader:
         self._owners: dict[Key, Key] = {}
         self._members: dict[Key, list[Key]] = {}
         self._traits: dict[Key, Traits] = {}
+        self.subjects: dict[Key, Subject] = {}  # as they came
         self._makers: dict[Key, Key] = {}
         #: A pod that no Workload stands for -> its unit, and how many pods that needs.
         self._unit_of: dict[Key, tuple[Key, int | None]] = {}
@@ -285,7 +286,8 @@ class LifeReader:
 
     def _know(self, world: World, key: Key) -> None:
         """Take whose a unit is, and of a pod what unit it is of."""
-        self._traits[key] = traits_of(world, key)
+        subject = self.subjects[key] = read_subject(world, key)
+        self._traits[key] = traits_of(world, key, subject)
         if key.kind == "Pod":
             self._unit_of[key] = unit_of(world, world.objects[key])
 
@@ -468,9 +470,9 @@ def admitted_to(queue: str, pod_sets: Iterable[PodSetAdmission]) -> str:
     return f"{queue} ({', '.join(flavors)})"
 
 
-def traits_of(world: World, key: Key) -> Traits:
-    """Return whose a unit is as the world stands."""
-    subject, obj = read_subject(world, key), world.objects[key]
+def traits_of(world: World, key: Key, subject: Subject | None = None) -> Traits:
+    """Return whose a unit is as the world stands; its record where that is read already."""
+    subject, obj = subject or read_subject(world, key), world.objects[key]
     queue, cohort = subject.queue, ""
     if world.kueue is not None:
         if key.kind == "Pod":
