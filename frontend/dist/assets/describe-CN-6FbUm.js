@@ -1,0 +1,1 @@
+export{t as describe,n as leavesOf}from"./describe-BqtrJaD6.js";

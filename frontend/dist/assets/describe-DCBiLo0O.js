@@ -1,1 +1,0 @@
-export{t as describe,n as leavesOf}from"./describe-DOyv120b.js";

@@ -1,1 +1,0 @@
-export{Un as isServerMessage}from"./first-DWoye9Oa.js";
