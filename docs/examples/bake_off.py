@@ -1,6 +1,6 @@
 """A bake-off: the variants of an experiment side by side in one HTML file.
 
-    python -m docs.examples.bake_off EXPERIMENT.yaml OUT.html
+    python -m docs.examples.bake_off EXPERIMENT.yaml OUT.html [PICTURE.svg]
 
 Any policies, seeds and loads that an experiment can name: measures, waits by team, shares
 over time, and who pays. The file has no scripts and asks nothing of elsewhere, as it goes
@@ -81,8 +81,8 @@ def played(
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run every variant with every seed and write the file."""
-    path, out = map(Path, arguments)
+    """Run every variant with every seed; write the file, and its picture alone."""
+    path, out, *pictures = map(Path, arguments)
     experiment, files = read_file(path)
     spec = experiment.spec
     base = FileBase.read(sources_of(experiment, path, files), stack=spec.base.stack)
@@ -98,7 +98,16 @@ def main(arguments: Sequence[str]) -> int:
     about = f"{len(todo.seeds)} seeds, {duration_text(todo.horizon_ms)} each."
     text_ = html_of(spec.title or path.stem, names, lines, first, about)
     out.write_text(text_, encoding="utf-8")
+    for picture in pictures:
+        picture.write_text(_alone(text_), encoding="utf-8")
     return 0
+
+
+def _alone(text_: str) -> str:
+    """Return the picture of a file as one of its own, which has no style around it."""
+    found = text_[text_.index("<svg ") + 5 : text_.index("</svg>")]
+    usual = 'font-family="sans-serif" font-size="12" fill="#6b7489"'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {usual} {found}</svg>\n'
 
 
 def html_of(

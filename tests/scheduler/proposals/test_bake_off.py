@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from xml.etree import ElementTree
+
 import pytest
 import yaml
 
@@ -35,7 +37,8 @@ def written(tmp_path):
     (tmp_path / "world.yaml").write_text("---\n".join(map(yaml.safe_dump, world)))
     (tmp_path / "two.yaml").write_text(VARIANTS)
     file = tmp_path / "two.html"
-    assert bake_off.main([str(tmp_path / "two.yaml"), str(file)]) == 0
+    words = [str(tmp_path / "two.yaml"), str(file), str(tmp_path / "two.svg")]
+    assert bake_off.main(words) == 0
     return file.read_text()
 
 
@@ -54,6 +57,12 @@ def test_the_file_has_waits_by_team_and_who_pays(written):
 
 def test_the_picture_has_a_line_per_queue_and_variant(written):
     assert written.count("<title>main</title>") == 2
+
+
+def test_the_picture_is_a_file_of_its_own_too(written, tmp_path):
+    picture = ElementTree.parse(tmp_path / "two.svg").getroot()
+    assert picture.tag == "{http://www.w3.org/2000/svg}svg"
+    assert sum(1 for _ in picture.iter("{http://www.w3.org/2000/svg}path")) == 2
 
 
 def test_the_file_asks_nothing_of_elsewhere_and_runs_nothing(written):
