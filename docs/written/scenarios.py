@@ -90,14 +90,12 @@ _UNSHOWN = """## Not shown yet
 
 | statement | why no scenario shows it |
 | --- | --- |
-| The pods of a group have one priority | nothing is found at import; with two priorities and a victim the group tries 1000 times in one instant |
-| Rescheduling when it pays | no policy of a descheduler is simulated or proposed |
-| Data near tasks | no score reads annotations of nodes and pods |
+| A descheduler moves pods when it pays | no such policy is simulated or proposed; a NodePool that consolidates is |
+| Data near tasks makes them faster | a run time is that of the work, whatever node it has; a score can place it |
 | The order of filters saves calls | calls of filters are not counted: rows of nodes are filtered together |
 | An extender's calls are marshalled | what marshalling costs is a part of the latency that is stated |
-| A webhook for a second scheduler is a single point of failure | admission webhooks are not simulated |
-| Local and implicit coscheduling leave fragments | neither is a plug-in here |
-| Requests of equal priority are in no defined order | they go by age here, as in the released core |
+| A webhook for a second scheduler is a single point of failure | that an admission webhook does not answer is not simulated |
+| Local and implicit coscheduling are plug-ins of their own | neither is one here; minMember says how large a fragment may be |
 """
 
 

@@ -26,9 +26,21 @@ from scheduler.model.selectors import (
 from scheduler.model.storage.claims import ClaimVolume, read_claim_volumes
 
 GUARANTEED, BURSTABLE, BEST_EFFORT = "Guaranteed", "Burstable", "BestEffort"
+#: Labels that name the PodGroup of a pod, the newest first; the last has no object.
+OLD_GROUP_LABEL = "pod-group.scheduling.sigs.k8s.io/name"
+GANG_LABELS = (
+    "scheduling.x-k8s.io/pod-group",
+    "pod-group.scheduling.sigs.k8s.io",  # of the group scheduling.sigs.k8s.io
+    OLD_GROUP_LABEL,
+)
 _DIGITS = "456789bcdf"  # of a pod template's hash
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
+
+
+def gang_of(labels: Mapping[str, Any]) -> str:
+    """Return the name of the PodGroup that labels put a pod in; "" where they name none."""
+    return next((str(labels[one]) for one in GANG_LABELS if labels.get(one)), "")
 
 
 class PodTerm(msgspec.Struct, frozen=True, gc=False):

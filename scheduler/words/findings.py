@@ -82,6 +82,21 @@ class Missing(Words):
     )
 
 
+class Gang(Words):
+    """Pods that are to start together, and cannot as they are given."""
+
+    MIXED = (
+        "gang.mixed",
+        "pod {name} of group {group} has priority {given}, {other} of it has {known}: the "
+        "queue takes them apart, and others may start between them; give all one priority",
+    )
+    SORT = (
+        "gang.mixedSort",
+        "the pods of group {group} have several priorities, and the queue takes them apart; "
+        "give all one priority",
+    )
+
+
 class RunTimes(Words):
     """How long work takes where nobody said it, or two places say it."""
 

@@ -6,18 +6,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scheduler.analysis.measures.subjects import Ledger, QuotaHolding, Subject
-from scheduler.engine.kube.cache.pod_group import (
-    GROUP_LABEL,
-    OLD_GROUP_LABEL,
-    PodGroupIndex,
-)
+from scheduler.engine.kube.cache.pod_group import PodGroupIndex
 from scheduler.engine.kueue.usage.ledger import UsageLedger
 from scheduler.engine.kueue.workload.info import LocalQueue
 from scheduler.engine.stage import Context
 from scheduler.model.durations import stamp_us
 from scheduler.model.kueue.usage_settings import UsageFairSharing
 from scheduler.model.objects import Key
-from scheduler.model.pod import read_pod
+from scheduler.model.pod import GANG_LABELS, OLD_GROUP_LABEL, read_pod
 from tests.builders import pod
 
 FEW = settings(max_examples=60)
@@ -128,7 +124,7 @@ PUTS = st.lists(
 def test_members_of_groups_are_the_known_pods_that_say_so(puts):
     index, known = PodGroupIndex(), {}
     for name, group, older in puts:
-        label = OLD_GROUP_LABEL if older else GROUP_LABEL
+        label = OLD_GROUP_LABEL if older else GANG_LABELS[0]
         made = read_pod(pod(name, labels={label: group} if group else {}), {})
         if group or older:
             index.put(made)

@@ -15,12 +15,13 @@ from scheduler.analysis.experiments.bases import FileBase
 from scheduler.analysis.experiments.document import read_experiment
 from scheduler.analysis.experiments.runs import plan, run
 from scheduler.assembly import assemble
-from scheduler.engine.kube.cache.pod_group import OLD_GROUP_LABEL, OLD_MINIMUM_LABEL
+from scheduler.engine.kube.cache.pod_group import OLD_MINIMUM_LABEL
 from scheduler.engine.tick import next_instant, simulate
 from scheduler.engine.world import World
 from scheduler.model.decisions import Replace
 from scheduler.model.errors import NoProgressError
 from scheduler.model.latencies import Latencies
+from scheduler.model.pod import OLD_GROUP_LABEL
 from tests.builders import (
     cluster_queue,
     flavor,

@@ -15,11 +15,12 @@ from scheduler.model import registry
 from scheduler.model.errors import SourceLocation
 from scheduler.model.jobs import QUEUE
 from scheduler.model.objects import Key, cluster_of, plain, qualified, qualified_name
+from scheduler.model.pod import gang_of
 from scheduler.model.problems import Problem
 from scheduler.model.reasons import has_ended, is_true
 from scheduler.model.selectors import read_selector
 from scheduler.model.sentence import Sentence, listed
-from scheduler.words.findings import Missing
+from scheduler.words.findings import Gang, Missing
 
 Manifests = Mapping[Key, Mapping[str, Any]]
 Places = Mapping[Key, Document]
@@ -57,6 +58,8 @@ def check_references(
     if stack != "yunikorn":
         findings += missing_claims(manifests, places)
     findings += _loops(manifests, places)
+    if stack != "yunikorn":
+        findings += _mixed_gangs(manifests, places)
     return findings
 
 
@@ -164,6 +167,32 @@ def _closed_nodes(places: Places) -> Iterator[Finding]:
                 )
 
 
+def _mixed_gangs(manifests: Manifests, places: Places) -> Iterator[Finding]:
+    """Yield the pods of a PodGroup whose priority is not that of its first one."""
+    values = {
+        key: m.get("value") for key, m in manifests.items() if key.kind == _CLASS_OF
+    }
+    first: dict[Key, tuple[Key, int]] = {}
+    for key, manifest in manifests.items():
+        spec = manifest.get("spec") if key.kind == "Pod" else None
+        gang = gang_of(manifest["metadata"].get("labels") or {}) if spec else ""
+        if not spec or not gang:
+            continue
+        named = qualified(
+            Key(_CLASS_OF, "", str(spec.get("priorityClassName"))), cluster_of(key)
+        )
+        given = spec.get("priority", values.get(named, BUILT_IN.get(plain(named).name)))
+        priority = given if isinstance(given, int) else 0
+        group = qualified(Key("PodGroup", key.namespace, gang), cluster_of(key))
+        other, known = first.setdefault(group, (key, priority))
+        if priority != known and key in places:
+            said = Gang.MIXED.said(
+                name=key.name, group=gang, given=priority, other=other.name, known=known
+            )
+            at = places[key].place("spec.priorityClassName")
+            yield Finding("warning", at, said, sort=Gang.SORT.said(group=gang))
+
+
 def _is_ready(document: Document) -> bool:
     """Return whether the pod was ready when it was read: it does not start again."""
     return is_true(document.data.get("status"), "Ready")
@@ -260,6 +289,7 @@ def _checks(spec: Mapping[str, Any]) -> Iterator[tuple[str, Key]]:
 #: The label that an API server gives every namespace.
 _OWN_NAME = "kubernetes.io/metadata.name"
 _CLASS = "kueue.x-k8s.io/priority-class"
+_CLASS_OF = "PriorityClass"
 
 
 def _labels(key: Key, manifest: Mapping[str, Any]) -> Iterator[tuple[str, Key]]:

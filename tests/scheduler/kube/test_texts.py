@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
+import numpy as np
+import pytest
+import yaml
+
+from scheduler.assembly import assemble
 from scheduler.engine.kube.noderesources.scoring import ratio_rule
+from scheduler.model.pod import GANG_LABELS
 from scheduler.model.policy import ExtenderAnswers
 from tests.scheduler.kube.rig import GANG_PLUGINS, Rig, node, pod, pod_group, profile
 
@@ -52,6 +58,39 @@ def test_coscheduling_sorts_by_priority_then_by_the_time_of_the_group() -> None:
     rig.put(pod("alone"))
     rig.put(pod("urgent", priority=5))
     assert _order(rig) == ["urgent", "old-0", "old-1", "alone", "young-0", "young-1"]
+
+
+@pytest.mark.parametrize("label", GANG_LABELS)
+def test_a_gang_of_several_priorities_is_found(label: str) -> None:
+    high = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "value": 5}
+    members = [
+        _member(name, gang, label, **spec)
+        for name, gang, spec in (
+            ("a-0", "even", {"priorityClassName": "high"}),
+            ("a-1", "even", {"priority": 5}),
+            ("b-0", "mixed", {}),
+            ("b-1", "mixed", {"priorityClassName": "high"}),
+            ("c-0", "", {"priority": 7}),
+        )
+    ]
+    texts = [high | {"metadata": {"name": "high"}}, *members]
+    found = assemble(
+        [("w.yaml", yaml.safe_dump_all(texts))], policy={"stack": "kube"}
+    ).loaded.findings
+    said = [one.problem.partition(":")[0] for one in found]
+    assert [one for one in said if "priority" in one] == [
+        "pod b-1 of group mixed has priority 5, b-0 of it has 0"
+    ]
+
+
+def _member(name: str, gang: str, label: str, **spec: object) -> dict[str, Any]:
+    containers = [{"name": "c", "image": "i"}]
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": name, "labels": {label: gang} if gang else {}},
+        "spec": {"containers": containers, **spec},
+    }
 
 
 def _order(rig: Rig) -> list[str]:

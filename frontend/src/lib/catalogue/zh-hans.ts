@@ -2448,6 +2448,8 @@ export const ZH_HANS: Words = {
   "said.missing.nodesPods": "Node 的 status.allocatable 中没有 'pods'，因此没有 Pod 能放上去",
   "said.missing.volumes": "请把卷声明和卷也导入：kubectl get pvc,pv,sc,csinodes -A -o yaml",
   "said.missing.devices": "请把设备声明、设备类和切片也导入：kubectl get resourceclaims,resourceclaimtemplates,deviceclasses,resourceslices -A -o yaml",
+  "said.gang.mixed": "组 {group} 的 Pod {name} 的优先级是 {given}，同组的 {other} 是 {known}：队列会把它们分开，其他 Pod 可能插在中间启动；请给它们相同的优先级",
+  "said.gang.mixedSort": "组 {group} 的 Pod 有多个优先级，队列会把它们分开；请给它们相同的优先级",
   "said.unknown.field": "{kind} 中的未知字段 {name}",
   "said.unknown.fieldNear": "{kind} 中的未知字段 {name}；是否想写 {near}？",
   "said.unknown.fieldAbove": "{kind} 中的未知字段 {name}；它属于 {holder}：是否缩进过深？",

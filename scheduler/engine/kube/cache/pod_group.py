@@ -11,13 +11,9 @@ from scheduler.model import amounts
 from scheduler.model.durations import stamp_or_none
 from scheduler.model.node import CPU, MEMORY, PODS, STORAGE
 from scheduler.model.objects import Key
-from scheduler.model.pod import Pod
+from scheduler.model.pod import Pod, gang_of
 from scheduler.model.selectors import Selector, read_selector
 
-GROUP_LABEL = "scheduling.x-k8s.io/pod-group"
-#: Of releases whose PodGroups were of the group scheduling.sigs.k8s.io.
-FORMER_GROUP_LABEL = "pod-group.scheduling.sigs.k8s.io"
-OLD_GROUP_LABEL = "pod-group.scheduling.sigs.k8s.io/name"
 OLD_MINIMUM_LABEL = "pod-group.scheduling.sigs.k8s.io/min-available"
 
 
@@ -109,11 +105,7 @@ def _share(value: int | str, of: int) -> int:
 
 def group_key(pod: Pod) -> Key | None:
     """Return the key of the pod's group, by the label or by an older one."""
-    name = (
-        pod.labels.get(GROUP_LABEL)
-        or pod.labels.get(FORMER_GROUP_LABEL)
-        or pod.labels.get(OLD_GROUP_LABEL)
-    )
+    name = gang_of(pod.labels)
     return Key("PodGroup", pod.namespace, name) if name else None
 
 

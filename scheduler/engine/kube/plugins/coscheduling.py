@@ -8,12 +8,7 @@ from typing import Any
 import msgspec
 
 from scheduler.engine.kube.cache.node_info import NodeInfo
-from scheduler.engine.kube.cache.pod_group import (
-    OLD_GROUP_LABEL,
-    OLD_MINIMUM_LABEL,
-    PodGroup,
-    group_key,
-)
+from scheduler.engine.kube.cache.pod_group import OLD_MINIMUM_LABEL, PodGroup, group_key
 from scheduler.engine.kube.framework import plugin
 from scheduler.engine.kube.framework.plugin import Handle, Hint, Plugin, QueuedPodInfo
 from scheduler.engine.kube.framework.status import (
@@ -29,7 +24,7 @@ from scheduler.model import amounts
 from scheduler.model.amounts import is_whole
 from scheduler.model.node import PODS
 from scheduler.model.objects import Key
-from scheduler.model.pod import Pod
+from scheduler.model.pod import OLD_GROUP_LABEL, Pod
 from scheduler.model.registry import register
 
 REJECTION = "optimistic rejection in PostFilter"
