@@ -9,6 +9,8 @@
     const box = one.getBoundingClientRect();
     const part = `${one.dataset.part}: ${name(one)}`;
     if (one.scrollHeight > one.clientHeight + 3 || one.scrollWidth > one.clientWidth + 3) found.push(`cut: ${part}`);
+    const home = one.parentElement.getBoundingClientRect();
+    if (box.top < home.top || box.bottom > home.bottom) found.push(`out of its place: ${part}`);
     if (box.left < scene.left - 1 || box.right > scene.right + 1 || box.top < scene.top - 1 || box.bottom > corner.top + 2) found.push(`out of the screen: ${part}`);
   }
   const drawing = document.querySelector(".board svg").getBoundingClientRect();

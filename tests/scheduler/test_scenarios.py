@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from scheduler.engine.tick import SimulationResult, run_tick, simulate
 from scheduler.engine.world import World
 from scheduler.model import durations
 from scheduler.model.decisions import Arrive, Bind, Decision, Fail
+from scheduler.model.durations import span_ms
 from scheduler.model.objects import Key
 from scheduler.model.patches import merge
 from scheduler.model.policy import read_policy
@@ -269,6 +271,12 @@ def test_its_checkpoints_come_in_order_before_the_horizon(name):
     assert times
     assert times == sorted(set(times))
     assert times[-1] <= horizon_of(name)
+
+
+@every_scenario
+def test_no_board_of_an_answer_is_of_a_time_after_the_next_question(name):
+    for stop, after in pairwise(said(name).checkpoints):
+        assert not stop.shown or span_ms(stop.shown) <= span_ms(after.at), stop.ask
 
 
 @every_scenario
