@@ -1,0 +1,1 @@
+export{t as describe,n as leavesOf}from"./describe-BVsPn7fG.js";

@@ -1,0 +1,1 @@
+export{Un as isServerMessage}from"./first-BI4CTSVZ.js";

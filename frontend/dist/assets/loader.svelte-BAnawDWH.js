@@ -1,1 +1,0 @@
-export{t as loader}from"./loader.svelte-C7r1U9iQ.js";
