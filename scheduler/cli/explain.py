@@ -27,7 +27,7 @@ from scheduler.analysis.explain.shapes import (
     TriedNode,
 )
 from scheduler.analysis.explain.workloads import explain
-from scheduler.analysis.explain.would import when
+from scheduler.analysis.explain.would import helps, when
 from scheduler.cli.files import add_stack_word
 from scheduler.cli.run import assemble_as, read_sources, world_at
 from scheduler.cli.statuses import refused
@@ -72,7 +72,7 @@ def _write_answers(out: TextIO, world: World, options: argparse.Namespace) -> in
         kind, namespace, name = [*one.about.split("/"), "", ""][:3]
         key = Key(kind, namespace, name)
         if kind in ("Workload", "Pod") and key in world.objects and not cluster_of(key):
-            one.said += when(world, key)
+            one.said += [*helps(world, key), *when(world, key)]
             one.sentences = [said.text for said in one.said]
     if options.json:
         out.write(_json([found]))

@@ -280,6 +280,7 @@ class Asked(Words):
     )
     FREE = ("asked.free", "{free} free of {of}.")
     CORDONED = ("asked.cordoned", "It is cordoned: it takes no new pods.")
+    GATED = ("asked.gated", "Its scheduling gates hold it back: {names}.")
     TAINT = ("asked.taint", "Taint {taint}: it takes pods that tolerate it.")
     UNTRIED = ("asked.untried", "not tried yet")
     IN_LINE = ("asked.inLine", "in line, and not tried yet")
@@ -391,6 +392,16 @@ class IfSubmitted(Words):
         "would.changePreempts",
         "It starts {span} after it is submitted with {change}, and preempts {names}.",
     )
+    HELPS = ("would.helps", "It would start in {span} with {change}.")
+    HELPS_PREEMPTS = (
+        "would.helpsPreempts",
+        "It would start in {span} with {change}, and preempt {names}.",
+    )
+    IN_QUEUE = ("would.inQueue", "queue {queue}")
+    TOLERANT = ("would.tolerant", "a toleration of {taint}")
+    NO_RULE = ("would.noRule", "no {field}")
+    UNCORDONED = ("would.uncordoned", "node {node} no longer cordoned")
+    ONE_MORE = ("would.oneMore", "one more node like {node}")
     FEWER = ("would.fewer", "{field}: {value} in place of {now}")
     SMALLER = ("would.smaller", "{part} of what each pod asks: {asked}")
     NO_SELECTOR = ("would.noSelector", "no nodeSelector {labels}")

@@ -170,8 +170,18 @@ def _pod(world: World, key: Key) -> Answer:
     pod = world.kube.pods.get(key) if world.kube is not None else None
     if pod is not None and not found.node:
         said += places.fragments(world, pod)
+    gates = [str(one.get("name")) for one in _gates(world, key)]
+    if gates and not found.node:
+        said.insert(0, Asked.GATED.said(names=few(gates)))
     state = Asked.ON_NODE.said(node=found.node) if found.node else Asked.ON_NONE.said()
     return _answer(str(key), state.text, said)
+
+
+def _gates(world: World, key: Key) -> Iterable[Mapping[str, Any]]:
+    gates: Iterable[Mapping[str, Any]] = world.objects[key].spec.get(
+        "schedulingGates", ()
+    )
+    return gates
 
 
 def _members(world: World, wanted: str, own: str, name: str) -> Iterator[Answer]:

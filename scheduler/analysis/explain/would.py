@@ -9,26 +9,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
-from typing import Any, cast
+from typing import Any
 
 from scheduler.analysis.explain import answers, places
 from scheduler.analysis.explain.outcomes import MOST_DECISIONS, victim_of
 from scheduler.analysis.explain.shapes import Shape, Victim
+from scheduler.analysis.explain.work_forms import Variant, ladders
 from scheduler.analysis.explain.workloads import waits
 from scheduler.analysis.forecast.submission import check_new, submitted
 from scheduler.engine.tick import simulate
 from scheduler.engine.world import World, fork
-from scheduler.input.manifests.run_times import assumed_work, pods_of
-from scheduler.model import amounts, durations
+from scheduler.input.manifests.run_times import assumed_work
+from scheduler.model import durations
 from scheduler.model.decisions import Admit, Bind, Decision, Evict, Finish, Preempt
 from scheduler.model.errors import SchedulerError
-from scheduler.model.jobs import PRIORITY_CLASS, QUEUE
 from scheduler.model.objects import Key, Object, cluster_of
 from scheduler.model.problems import RequestProblem
-from scheduler.model.sentence import Items, Named, Quantity, Sentence, few, named
+from scheduler.model.sentence import Items, Named, Sentence, few, named
 from scheduler.words.why import IfSubmitted
 
 HORIZON_MS = 86_400_000
@@ -37,11 +36,6 @@ NOW_MS = 30_000
 MOST_RUNS = 24
 _MOST_REASONS = 4
 _MOST_CHANGES = 4
-_MOST_OF_A_KIND = 6
-#: Fields that count pods.
-_COUNTS = ("parallelism", "replicas", "numNodes", "instances", "count")
-#: Parts of what a pod asks for that are tried: numerator, denominator.
-_PARTS = ((3, 4), (1, 2), (1, 4), (1, 8))
 #: Who ended last, and so shortly before the start, made room for it.
 _ROOM_MS = 30_000
 _UNTOLD = frozenset({"short.cost", "why.setAside", "asked.someWait"})
@@ -136,6 +130,25 @@ def when(world: World, key: Key, *, horizon_ms: int = HORIZON_MS) -> list[Senten
     said = IfSubmitted.BY_ITSELF if trial.ended else IfSubmitted.BY_TIME
     holes: dict[str, Any] = {"names": left} if trial.ended else {}
     return [said.said(span=_span(since), **holes), *_assumed(world)]
+
+
+def helps(world: World, key: Key, *, limit: int = MOST_RUNS) -> list[Sentence]:
+    """Return changes of a pod that waits with which it starts now, each of them run.
+
+    Nothing of what waits for nothing, of a Workload (`counterfactuals` tries those), and
+    of what starts by itself as soon. Cost: at most `limit` copies, each run for `NOW_MS`.
+    """
+    obj = world.objects.get(key)
+    if obj is None or key.kind != "Pod":
+        return []
+    if not (places.waits(world, key, obj) or obj.spec.get("schedulingGates")):
+        return []
+    unchanged = _Trial(world, fork(world), frozenset({key}), world.context.now_ms)
+    _run_on(unchanged, NOW_MS)
+    if unchanged.started_ms is not None:
+        return []
+    found = sorted(_changes(world, [obj], limit), key=lambda one: len(one.victims))
+    return [_change(one, there=True) for one in found[:_MOST_CHANGES]]
 
 
 # ------------------------------------------------------------------------
@@ -322,22 +335,20 @@ def _assumed(world: World) -> Iterator[Sentence]:
         yield IfSubmitted.STATED.said()
 
 
-def _change(change: JobChange) -> Sentence:
+def _change(change: JobChange, *, there: bool = False) -> Sentence:
+    """Return what a change does, of work that is `there` or is not submitted yet."""
+    alone, preempts = IfSubmitted.CHANGE, IfSubmitted.CHANGE_PREEMPTS
+    if there:
+        alone, preempts = IfSubmitted.HELPS, IfSubmitted.HELPS_PREEMPTS
     span = _span(change.starts_ms)
     if not change.victims:
-        return IfSubmitted.CHANGE.said(change=change.said, span=span)
+        return alone.said(change=change.said, span=span)
     names = _listed(change.victims)
-    return IfSubmitted.CHANGE_PREEMPTS.said(change=change.said, span=span, names=names)
+    return preempts.said(change=change.said, span=span, names=names)
 
 
 # ------------------------------------------------------------------------
 # Changes of the work, each of which is run.
-
-#: What is said of a change, and the objects as they are then.
-_Variant = tuple[Sentence, list[Object]]
-#: How many changes belong together, and each by its number, the smallest first. A change
-#: is made when it is run: work may have as many as it has pods.
-_Ladder = tuple[int, Callable[[int], _Variant]]
 
 
 def _changes(
@@ -346,7 +357,7 @@ def _changes(
     """Yield the smallest change of each kind with which the work starts now."""
     left = [limit]
 
-    def tried(variant: _Variant) -> JobChange | None:
+    def tried(variant: Variant) -> JobChange | None:
         left[0] -= 1
         trial = _submit(world, variant[1])
         _run_on(trial, NOW_MS)
@@ -357,7 +368,7 @@ def _changes(
         victims = trial.victims
         return JobChange(said=said, text=said.text, starts_ms=since, victims=victims)
 
-    for size, step in _ladders(world, objects):
+    for size, step in ladders(world, objects):
         best = tried(step(size - 1)) if left[0] > 0 else None
         low, high = 0, size - 1
         while best is not None and low < high and left[0] > 0:
@@ -369,158 +380,6 @@ def _changes(
                 best, high = found, middle
         if best is not None:
             yield best
-
-
-def _ladders(world: World, objects: Sequence[Object]) -> Iterator[_Ladder]:
-    """Yield changes that belong together."""
-    yield from _fewer(objects)
-    for few_of_a_kind in (
-        [*_smaller(objects)],
-        [*_free_of_selectors(objects)],
-        [*_urgent(world, objects)],
-        *([one] for one in _elsewhere(world, objects)),
-    ):
-        if few_of_a_kind:
-            yield len(few_of_a_kind), few_of_a_kind.__getitem__
-
-
-def _changed(objects: Sequence[Object], do: Any) -> list[Object]:
-    """Return copies of the objects as submitted, each given to `do`."""
-    found = list(submitted(objects, None))
-    for obj in found:
-        do(obj)
-    return found
-
-
-def _pods(obj: Object) -> Iterator[dict[str, Any]]:
-    """Yield the specs of pods that an object, a copy, is or holds."""
-    for pod in pods_of(obj.manifest):
-        yield cast("dict[str, Any]", pod)
-
-
-def _fewer(objects: Sequence[Object]) -> Iterator[_Ladder]:
-    """Yield the work with fewer and fewer pods: its largest count is made smaller."""
-    counts = [
-        (holder[name], index, path)
-        for index, obj in enumerate(objects)
-        for path, holder, name in _counts(obj.manifest.get("spec"), "spec")
-    ]
-    if not counts:
-        return
-    most, index, path = max(counts, key=lambda one: one[0])
-
-    def step(number: int) -> _Variant:
-        count, found = most - 1 - number, list(submitted(objects, None))
-        for place, holder, name in _counts(found[index].manifest.get("spec"), "spec"):
-            if place == path:
-                holder[name] = count
-        return IfSubmitted.FEWER.said(field=path, value=count, now=most), found
-
-    yield most - 1, step
-
-
-def _counts(value: Any, path: str) -> Iterator[tuple[str, dict[str, Any], str]]:
-    """Yield the fields that count more than one pod: path, who holds it, its name."""
-    if isinstance(value, list):
-        for number, one in enumerate(value):
-            yield from _counts(one, f"{path}[{number}]")
-    elif isinstance(value, dict) and "containers" not in value:
-        for name, one in value.items():
-            if name in _COUNTS and type(one) is int and one > 1:
-                yield f"{path}.{name}", value, name
-            else:
-                yield from _counts(one, f"{path}.{name}")
-
-
-def _smaller(objects: Sequence[Object]) -> Iterator[_Variant]:
-    """Yield the work with pods that ask for less and less, while nothing is parted."""
-    for part, whole in _PARTS:
-        found, asked = list(submitted(objects, None)), dict[str, Quantity]()
-        for given in [one for obj in found for one in _amounts(obj)]:
-            for name, value in given.items():
-                less = amounts.quota(name, value) * part
-                if less % whole or less <= 0:
-                    return  # a device is whole
-                given[name] = amounts.text_of(name, less // whole)
-                asked[name] = Quantity(name, str(less // whole))
-        if asked:
-            texts = Items(tuple(asked.values()))
-            yield IfSubmitted.SMALLER.said(part=f"{part}/{whole}", asked=texts), found
-
-
-def _amounts(obj: Object) -> Iterator[dict[str, Any]]:
-    """Yield what the containers of an object, a copy, request and may use at most."""
-    for pod in _pods(obj):
-        for container in pod["containers"]:
-            resources = container.get("resources") or {}
-            for part in ("requests", "limits"):
-                if resources.get(part):
-                    yield resources[part]
-
-
-def _free_of_selectors(objects: Sequence[Object]) -> Iterator[_Variant]:
-    """Yield the work without the selectors of nodes that its pods have."""
-    removed: dict[str, str] = {}
-
-    def free(obj: Object) -> None:
-        for pod in _pods(obj):
-            removed.update(pod.pop("nodeSelector", None) or {})
-
-    found = _changed(objects, free)
-    if removed:
-        names = Items(tuple(f"{name}={value}" for name, value in removed.items()))
-        yield IfSubmitted.NO_SELECTOR.said(labels=names), found
-
-
-def _urgent(world: World, objects: Sequence[Object]) -> Iterator[_Variant]:
-    """Yield the work with each priority class that is above its own, the lowest first."""
-    kueue = world.kueue is not None and any(map(_queue_of, objects))
-    kind = "WorkloadPriorityClass" if kueue else "PriorityClass"
-    values = {
-        key.name: int(world.objects[key].manifest.get("value") or 0)
-        for key in world.keys(kind)
-    }
-    own = max((values.get(_class_of(obj), 0) for obj in objects), default=0)
-    above = sorted((v, name) for name, v in values.items() if v > own)
-    for value, name in above[:_MOST_OF_A_KIND]:
-        found = _changed(objects, partial(_raise, name=name, kueue=kueue))
-        yield IfSubmitted.URGENT.said(kind=kind, name=name, value=value), found
-
-
-def _queue_of(obj: Object) -> str:
-    if obj.key.kind == "Workload":
-        return str(obj.spec.get("queueName") or "")
-    return obj.labels.get(QUEUE, "")
-
-
-def _class_of(obj: Object) -> str:
-    pods = (pod.get("priorityClassName") for pod in _pods(obj))
-    return obj.labels.get(PRIORITY_CLASS) or next(filter(None, pods), "")
-
-
-def _raise(obj: Object, *, name: str, kueue: bool) -> None:
-    if kueue and obj.key.kind != "Workload" and _queue_of(obj):
-        obj.metadata["labels"] = {**obj.labels, PRIORITY_CLASS: name}
-    elif kueue and obj.key.kind == "Workload":
-        group = "kueue.x-k8s.io"
-        reference = {"group": group, "kind": "WorkloadPriorityClass", "name": name}
-        obj.manifest["spec"]["priorityClassRef"] = reference
-    elif not kueue:
-        for pod in _pods(obj):
-            pod["priorityClassName"] = name
-            pod.pop("priority", None)
-
-
-def _elsewhere(world: World, objects: Sequence[Object]) -> Iterator[_Variant]:
-    """Yield the work in each other LocalQueue, those of its own namespace first."""
-    own = next(((o.key.namespace, _queue_of(o)) for o in objects if _queue_of(o)), None)
-    if own is None:
-        return
-    others = [key for key in world.keys("LocalQueue") if key[1:] != own]
-    others.sort(key=lambda key: (key.namespace != own[0], key))
-    for key in others[:_MOST_OF_A_KIND]:
-        found = list(submitted(objects, key))
-        yield IfSubmitted.ELSEWHERE.said(queue=key.path), found
 
 
 def lines_of(found: Any) -> Iterator[str]:

@@ -1,0 +1,266 @@
+"""Work in other forms: fewer or smaller pods, another queue, without a rule, more urgent.
+
+Each form is made of the objects as they would be submitted, and says what it changes;
+`would` runs those that it asks for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, cast
+
+from scheduler.analysis.forecast.submission import submitted
+from scheduler.engine.world import World
+from scheduler.engine.yunikorn.shim.pods import queue_name
+from scheduler.input.manifests.run_times import pods_of
+from scheduler.model import amounts
+from scheduler.model.jobs import PRIORITY_CLASS, QUEUE
+from scheduler.model.node import HOSTNAME
+from scheduler.model.objects import Key, Object
+from scheduler.model.sentence import Items, Quantity, Sentence
+from scheduler.words.why import IfSubmitted
+
+#: Fields that count pods.
+_COUNTS = ("parallelism", "replicas", "numNodes", "instances", "count")
+#: Fields of a pod without which it may have another node, or need not wait.
+_RULES = (
+    "affinity",
+    "topologySpreadConstraints",
+    "schedulingGates",
+    "hostNetwork",
+    "nodeName",
+    "schedulerName",
+)
+#: Parts of what a pod asks for that are tried: numerator, denominator.
+_PARTS = ((3, 4), (1, 2), (1, 4), (1, 8))
+_MOST_OF_A_KIND = 6
+
+#: What is said of a change, and the objects as they are then.
+Variant = tuple[Sentence, list[Object]]
+#: How many changes belong together, and each by its number, the smallest first. A change
+#: is made when it is run: work may have as many as it has pods.
+Ladder = tuple[int, Callable[[int], Variant]]
+
+
+def ladders(world: World, objects: Sequence[Object]) -> Iterator[Ladder]:
+    """Yield changes that belong together."""
+    yield from _fewer(objects)
+    for few_of_a_kind in (
+        [*_smaller(objects)],
+        [*_free_of_selectors(objects)],
+        [*_urgent(world, objects)],
+        *([one] for one in _elsewhere(world, objects)),
+        *([one] for one in _in_queues(world, objects)),
+        *([one] for one in _tolerant(world, objects)),
+        *([one] for one in _without_rules(objects)),
+        *([one] for one in _with_nodes(world, objects)),
+    ):
+        if few_of_a_kind:
+            yield len(few_of_a_kind), few_of_a_kind.__getitem__
+
+
+def _changed(objects: Sequence[Object], do: Any) -> list[Object]:
+    """Return copies of the objects as submitted, each given to `do`."""
+    found = list(submitted(objects, None))
+    for obj in found:
+        do(obj)
+    return found
+
+
+def _pods(obj: Object) -> Iterator[dict[str, Any]]:
+    """Yield the specs of pods that an object, a copy, is or holds."""
+    for pod in pods_of(obj.manifest):
+        yield cast("dict[str, Any]", pod)
+
+
+def _fewer(objects: Sequence[Object]) -> Iterator[Ladder]:
+    """Yield the work with fewer and fewer pods: its largest count is made smaller."""
+    counts = [
+        (holder[name], index, path)
+        for index, obj in enumerate(objects)
+        for path, holder, name in _counts(obj.manifest.get("spec"), "spec")
+    ]
+    if not counts:
+        return
+    most, index, path = max(counts, key=lambda one: one[0])
+
+    def step(number: int) -> Variant:
+        count, found = most - 1 - number, list(submitted(objects, None))
+        for place, holder, name in _counts(found[index].manifest.get("spec"), "spec"):
+            if place == path:
+                holder[name] = count
+        return IfSubmitted.FEWER.said(field=path, value=count, now=most), found
+
+    yield most - 1, step
+
+
+def _counts(value: Any, path: str) -> Iterator[tuple[str, dict[str, Any], str]]:
+    """Yield the fields that count more than one pod: path, who holds it, its name."""
+    if isinstance(value, list):
+        for number, one in enumerate(value):
+            yield from _counts(one, f"{path}[{number}]")
+    elif isinstance(value, dict) and "containers" not in value:
+        for name, one in value.items():
+            if name in _COUNTS and type(one) is int and one > 1:
+                yield f"{path}.{name}", value, name
+            else:
+                yield from _counts(one, f"{path}.{name}")
+
+
+def _smaller(objects: Sequence[Object]) -> Iterator[Variant]:
+    """Yield the work with pods that ask for less and less, while nothing is parted."""
+    for part, whole in _PARTS:
+        found, asked = list(submitted(objects, None)), dict[str, Quantity]()
+        for given in [one for obj in found for one in _amounts(obj)]:
+            for name, value in given.items():
+                less = amounts.quota(name, value) * part
+                if less % whole or less <= 0:
+                    return  # a device is whole
+                given[name] = amounts.text_of(name, less // whole)
+                asked[name] = Quantity(name, str(less // whole))
+        if asked:
+            texts = Items(tuple(asked.values()))
+            yield IfSubmitted.SMALLER.said(part=f"{part}/{whole}", asked=texts), found
+
+
+def _amounts(obj: Object) -> Iterator[dict[str, Any]]:
+    """Yield what the containers of an object, a copy, request and may use at most."""
+    for pod in _pods(obj):
+        for container in pod["containers"]:
+            resources = container.get("resources") or {}
+            for part in ("requests", "limits"):
+                if resources.get(part):
+                    yield resources[part]
+
+
+def _free_of_selectors(objects: Sequence[Object]) -> Iterator[Variant]:
+    """Yield the work without the selectors of nodes that its pods have."""
+    removed: dict[str, str] = {}
+
+    def free(obj: Object) -> None:
+        for pod in _pods(obj):
+            removed.update(pod.pop("nodeSelector", None) or {})
+
+    found = _changed(objects, free)
+    if removed:
+        names = Items(tuple(f"{name}={value}" for name, value in removed.items()))
+        yield IfSubmitted.NO_SELECTOR.said(labels=names), found
+
+
+def _urgent(world: World, objects: Sequence[Object]) -> Iterator[Variant]:
+    """Yield the work with each priority class that is above its own, the lowest first."""
+    kueue = world.kueue is not None and any(map(_queue_of, objects))
+    kind = "WorkloadPriorityClass" if kueue else "PriorityClass"
+    values = {
+        key.name: int(world.objects[key].manifest.get("value") or 0)
+        for key in world.keys(kind)
+    }
+    own = max((values.get(_class_of(obj), 0) for obj in objects), default=0)
+    above = sorted((v, name) for name, v in values.items() if v > own)
+    for value, name in above[:_MOST_OF_A_KIND]:
+        found = _changed(objects, partial(_raise, name=name, kueue=kueue))
+        yield IfSubmitted.URGENT.said(kind=kind, name=name, value=value), found
+
+
+def _queue_of(obj: Object) -> str:
+    if obj.key.kind == "Workload":
+        return str(obj.spec.get("queueName") or "")
+    return obj.labels.get(QUEUE, "")
+
+
+def _class_of(obj: Object) -> str:
+    pods = (pod.get("priorityClassName") for pod in _pods(obj))
+    return obj.labels.get(PRIORITY_CLASS) or next(filter(None, pods), "")
+
+
+def _raise(obj: Object, *, name: str, kueue: bool) -> None:
+    if kueue and obj.key.kind != "Workload" and _queue_of(obj):
+        obj.metadata["labels"] = {**obj.labels, PRIORITY_CLASS: name}
+    elif kueue and obj.key.kind == "Workload":
+        group = "kueue.x-k8s.io"
+        reference = {"group": group, "kind": "WorkloadPriorityClass", "name": name}
+        obj.manifest["spec"]["priorityClassRef"] = reference
+    elif not kueue:
+        for pod in _pods(obj):
+            pod["priorityClassName"] = name
+            pod.pop("priority", None)
+
+
+def _elsewhere(world: World, objects: Sequence[Object]) -> Iterator[Variant]:
+    """Yield the work in each other LocalQueue, those of its own namespace first."""
+    own = next(((o.key.namespace, _queue_of(o)) for o in objects if _queue_of(o)), None)
+    if own is None:
+        return
+    others = [key for key in world.keys("LocalQueue") if key[1:] != own]
+    others.sort(key=lambda key: (key.namespace != own[0], key))
+    for key in others[:_MOST_OF_A_KIND]:
+        found = list(submitted(objects, key))
+        yield IfSubmitted.ELSEWHERE.said(queue=key.path), found
+
+
+def _in_queues(world: World, objects: Sequence[Object]) -> Iterator[Variant]:
+    """Yield the work in each other leaf of YuniKorn's tree, by the label of its pods."""
+    if world.yunikorn is None:
+        return
+    own = {name for obj in objects if (name := queue_name(obj))}
+    leaves = [
+        one.path for one in world.yunikorn.partition.root.walk() if one.sort is not None
+    ]
+    for path in [one for one in leaves if one not in own][:_MOST_OF_A_KIND]:
+
+        def send(obj: Object, path: str = path) -> None:
+            obj.metadata["labels"] = {**obj.labels, "queue": path}
+
+        yield IfSubmitted.IN_QUEUE.said(queue=path), _changed(objects, send)
+
+
+def _tolerant(world: World, objects: Sequence[Object]) -> Iterator[Variant]:
+    """Yield the work with pods that tolerate a taint of a node, each by itself."""
+    taints = {
+        (str(one.get("key")), str(one.get("value") or ""), str(one.get("effect")))
+        for key in world.keys("Node")
+        for one in world.objects[key].spec.get("taints") or ()
+    }
+    for key, value, effect in sorted(taints)[:_MOST_OF_A_KIND]:
+        toleration = {"key": key, "operator": "Equal", "value": value, "effect": effect}
+
+        def tolerate(obj: Object, given: dict[str, str] = toleration) -> None:
+            for pod in _pods(obj):
+                pod["tolerations"] = [*(pod.get("tolerations") or ()), given]
+
+        taint = f"{key}={value}:{effect}" if value else f"{key}:{effect}"
+        yield IfSubmitted.TOLERANT.said(taint=taint), _changed(objects, tolerate)
+
+
+def _without_rules(objects: Sequence[Object]) -> Iterator[Variant]:
+    """Yield the work without each of the rules by which its pods choose nodes, or wait."""
+    for field_ in _RULES:
+
+        def free(obj: Object, name: str = field_) -> None:
+            for pod in _pods(obj):
+                pod.pop(name, None)
+
+        if any(field_ in pod for obj in objects for pod in _pods(obj)):
+            yield IfSubmitted.NO_RULE.said(field=field_), _changed(objects, free)
+
+
+def _with_nodes(world: World, objects: Sequence[Object]) -> Iterator[Variant]:
+    """Yield the work beside a node that takes pods again, or one more like one that does."""
+    nodes = [world.objects[key] for key in sorted(world.keys("Node"))]
+    cordoned = [one for one in nodes if one.spec.get("unschedulable")]
+    for node in cordoned[:_MOST_OF_A_KIND]:
+        (again,) = submitted([node], None)
+        again.manifest["spec"].pop("unschedulable")
+        said = IfSubmitted.UNCORDONED.said(node=node.key.name)
+        yield said, [again, *submitted(objects, None)]
+    shapes = {str(one.status.get("allocatable")): one for one in nodes}
+    for node in [*shapes.values()][:_MOST_OF_A_KIND]:
+        (more,) = submitted([node], None)
+        name = f"{node.key.name}-more"
+        more.metadata.update(name=name, labels={**node.labels, HOSTNAME: name})
+        more.manifest.get("spec", {}).pop("unschedulable", None)
+        added = replace(more, key=Key("Node", "", name))
+        said = IfSubmitted.ONE_MORE.said(node=node.key.name)
+        yield said, [added, *submitted(objects, None)]

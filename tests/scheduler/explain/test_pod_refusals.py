@@ -1,0 +1,216 @@
+"""Each plug-in by which kube-scheduler keeps a pod waiting: what it says, and what helps.
+
+The list is made from the registry. Of each there is a world in which it is the reason,
+and a change of the pod or its nodes that was run and starts it, or a sentence of why none
+is tried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from scheduler.analysis.explain.answers import answers
+from scheduler.analysis.explain.would import helps
+from scheduler.engine.tick import advance
+from scheduler.engine.world import World
+from scheduler.model import registry
+from scheduler.model.kube.profiles import plugin_class
+from scheduler.model.objects import Key
+from tests.builders import node, pod, world_of
+
+Manifest = dict[str, Any]
+POD = Key("Pod", "default", "p")
+WEB = {"labelSelector": {"matchLabels": {"app": "web"}}}
+
+
+def asking(cpu: int = 1, **spec: Any) -> Manifest:
+    made = pod("p", cpu=cpu, labels={"app": "web"})
+    made["spec"] |= spec
+    return made
+
+
+def other(**spec: Any) -> Manifest:
+    """A pod that runs on n for an hour."""
+    made = pod("other", cpu=1, labels={"app": "web"}, runtime="1h")
+    made["spec"] |= {"nodeName": "n", **spec}
+    return made
+
+
+def nodes(**spec: Any) -> Manifest:
+    made = node("n", cpu=4, host="n", zone="a")
+    made["spec"] = spec
+    return made
+
+
+def ports(made: Manifest) -> Manifest:
+    made["spec"]["containers"][0]["ports"] = [{"hostPort": 80, "containerPort": 80}]
+    return made
+
+
+def full() -> Manifest:
+    made = nodes()
+    made["status"]["allocatable"]["pods"] = "1"
+    return made
+
+
+TAINT = {"key": "gpu", "value": "true", "effect": "NoSchedule"}
+APART = {
+    "podAntiAffinity": {
+        "requiredDuringSchedulingIgnoredDuringExecution": [
+            {"topologyKey": "host", **WEB}
+        ]
+    }
+}
+NEAR = {
+    "podAffinity": {
+        "requiredDuringSchedulingIgnoredDuringExecution": [
+            {"topologyKey": "host", "labelSelector": {"matchLabels": {"app": "none"}}}
+        ]
+    }
+}
+SPREAD = [
+    {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule", **WEB}
+]
+TERM = {"matchExpressions": [{"key": "zone", "operator": "In", "values": ["b"]}]}
+ZONE_B = {
+    "nodeAffinity": {
+        "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [TERM]}
+    }
+}
+CASES: list[tuple[str, Callable[[], list[Manifest]], str, str]] = [
+    (
+        "NodeUnschedulable",
+        lambda: [nodes(unschedulable=True), asking()],
+        "node(s) were unschedulable",
+        "node n no longer cordoned",
+    ),
+    (
+        "TaintToleration",
+        lambda: [nodes(taints=[TAINT]), asking()],
+        "untolerated taint",
+        "a toleration of gpu=true:NoSchedule",
+    ),
+    (
+        "NodeAffinity",
+        lambda: [nodes(), asking(nodeSelector={"zone": "b"})],
+        "didn't match Pod's node affinity/selector",
+        "no nodeSelector zone=b",
+    ),
+    (
+        "NodeAffinity",
+        lambda: [nodes(), asking(affinity=ZONE_B)],
+        "didn't match Pod's node affinity/selector",
+        "no affinity",
+    ),
+    (
+        "NodePorts",
+        lambda: [nodes(), ports(other()), ports(asking())],
+        "didn't have free ports",
+        "one more node like n",
+    ),
+    (
+        "NodeResourcesFit",
+        lambda: [nodes(), asking(cpu=8)],
+        "Insufficient cpu",
+        "1/2 of what each pod asks: 4 CPU",
+    ),
+    (
+        "NodeResourcesFit",
+        lambda: [full(), other(), asking()],
+        "Too many pods",
+        "one more node like n",
+    ),
+    (
+        "PodTopologySpread",
+        lambda: [
+            nodes(),
+            node("far", cpu=0, zone="b"),
+            other(),
+            asking(topologySpreadConstraints=SPREAD),
+        ],
+        "topology spread constraints",
+        "no topologySpreadConstraints",
+    ),
+    (
+        "InterPodAffinity",
+        lambda: [nodes(), other(), asking(affinity=APART)],
+        "anti-affinity rules",
+        "no affinity",
+    ),
+    (
+        "InterPodAffinity",
+        lambda: [nodes(), asking(affinity=NEAR)],
+        "pod affinity rules",
+        "no affinity",
+    ),
+    (
+        "SchedulingGates",
+        lambda: [nodes(), asking(schedulingGates=[{"name": "hold"}])],
+        "Its scheduling gates hold it back: hold",
+        "no schedulingGates",
+    ),
+]
+#: Plug-ins that refuse, of which no change of one pod or of nodes is tried, and why.
+UNTRIED = {
+    "CapacityScheduling": "an ElasticQuota is told by what is used, min and max",
+    "Coscheduling": "a gang is told by how many of it fit together",
+    "DynamicResources": "devices are of drivers",
+    "GangScheduling": "a gang is told by how many of it fit together",
+    "NodeName": "who names a node is not scheduled otherwise",
+    "NodeResourceTopologyMatch": "zones are of machines",
+    "NodeVolumeLimits": "volumes are of the pod's data",
+    "VolumeBinding": "volumes are of the pod's data",
+    "VolumeRestrictions": "volumes are of the pod's data",
+    "VolumeZone": "volumes are of the pod's data",
+}
+
+
+def run(*manifests: Manifest) -> World:
+    world = world_of(*manifests, stack="kube")
+    advance(world, 30_000)
+    return world
+
+
+@pytest.mark.parametrize(
+    ("files", "reason", "change"),
+    [
+        pytest.param(*rest, id=f"{name}-{number}")
+        for number, (name, *rest) in enumerate(CASES)
+    ],
+)
+def test_the_answer_says_the_reason_and_a_change_that_starts_the_pod(
+    files, reason, change
+):
+    world = run(*files())
+    (found,) = answers(world, "p")
+    assert any(reason in text for text in found.sentences), found.sentences
+    said = [one.text for one in helps(world, POD)]
+    assert any(f"with {change}." in text for text in said), said
+
+
+def test_every_plug_in_that_refuses_has_a_case_or_says_why_not():
+    points = ("filter", "pre_filter", "pre_enqueue", "permit")
+    known = {entry.name: plugin_class(entry.name) for entry in registry.entries("plugin")}
+    refusing = {
+        name
+        for name, one in known.items()
+        if any(point in vars(one) or f"{point}_rows" in vars(one) for point in points)
+    }
+    assert refusing == {name for name, *_ in CASES} | UNTRIED.keys()
+
+
+def test_what_is_tried_changes_nothing():
+    world = run(nodes(taints=[TAINT]), asking())
+    before = world.hash()
+    assert helps(world, POD)
+    assert world.hash() == before
+
+
+def test_of_a_pod_that_starts_by_itself_no_change_is_told():
+    held = pod("held", cpu=4, runtime="40s")
+    held["spec"]["nodeName"] = "n"
+    world = run(nodes(), held, asking(cpu=4))
+    assert helps(world, POD) == []
