@@ -35,6 +35,7 @@ from scheduler.engine.yunikorn.objects.model import (
     State,
 )
 from scheduler.engine.yunikorn.objects.partition import Partition
+from scheduler.engine.yunikorn.objects.queue_tree import ROOT
 from scheduler.engine.yunikorn.scheduling.node_fit import may_run
 from scheduler.model import registry
 from scheduler.model.errors import SchedulerError
@@ -281,12 +282,30 @@ def _sentences(answer: AskExplanation) -> Iterator[str]:
     for check in answer.checks:
         if not check.holds:
             yield f"{_FAILED[check.name]}: {check.detail}."
+        if not check.holds and check.name == "queueQuota":
+            yield from _limits(answer, check)
     nodes = counted(answer.nodes, "node")
     yield f"{answer.feasible_nodes} of {nodes} would take it now."
     for plan in answer.plans:
         yield _plan(plan)
     if answer.laws_differ:
         yield "The two sets of laws differ here."
+
+
+def _limits(answer: AskExplanation, check: Check) -> Iterator[str]:
+    """Yield of each resource that is short which queue's max leaves too little, leaf first."""
+    for asked in check.asked:
+        for row in answer.path:
+            if row.resource != asked.resource or row.left is None:
+                continue
+            if int(row.left) < int(asked.amount):
+                whole = quantity(row.resource, row.max or "0")
+                used = quantity(row.resource, row.used)
+                of = f"The max of {row.queue} is"
+                if row.queue == ROOT:
+                    of = "The nodes together have"
+                yield f"{of} {whole}: {used} used."
+                break
 
 
 def _place(answer: AskExplanation) -> str:

@@ -19,7 +19,7 @@ from scheduler.engine.world import World
 from scheduler.model import registry
 from scheduler.model.kube.profiles import plugin_class
 from scheduler.model.objects import Key
-from tests.builders import node, pod, world_of
+from tests.builders import node, pod, queue_tree, world_of
 
 Manifest = dict[str, Any]
 POD = Key("Pod", "default", "p")
@@ -193,7 +193,9 @@ def test_the_answer_says_the_reason_and_a_change_that_starts_the_pod(
 
 def test_every_plug_in_that_refuses_has_a_case_or_says_why_not():
     points = ("filter", "pre_filter", "pre_enqueue", "permit")
-    known = {entry.name: plugin_class(entry.name) for entry in registry.entries("plugin")}
+    known = {
+        entry.name: plugin_class(entry.name) for entry in registry.entries("plugin")
+    }
     refusing = {
         name
         for name, one in known.items()
@@ -214,3 +216,20 @@ def test_of_a_pod_that_starts_by_itself_no_change_is_told():
     held["spec"]["nodeName"] = "n"
     world = run(nodes(), held, asking(cpu=4))
     assert helps(world, POD) == []
+
+
+@pytest.mark.parametrize(
+    ("limit", "said"),
+    [
+        ({"vcore": "1"}, "The max of root.a is 1 vcore: 0 vcore used."),
+        (None, "The nodes together have 4 vcore: 0 vcore used."),
+    ],
+)
+def test_yunikorn_names_the_limit_that_leaves_too_little(limit, said):
+    own = {"name": "a", **({"resources": {"max": limit}} if limit else {})}
+    made = pod("p", cpu=8, labels={"applicationId": "p", "queue": "root.a"})
+    tree = {"queues": queue_tree(own)}
+    world = world_of(node("n", cpu=4), made, stack="yunikorn", yunikorn=tree)
+    advance(world, 30_000)
+    (found,) = answers(world, "p")
+    assert said in found.sentences

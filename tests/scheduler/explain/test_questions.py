@@ -582,6 +582,7 @@ QUESTIONS: dict[str, Question] = {
         (
             "takes all places of its gang first, and has 7 of 8",
             "2 vcore asked, 0 vcore headroom",
+            "The nodes together have 14 vcore: 14 vcore used.",
         ),
     ),
     "kai#2057 (b)": Question(
