@@ -33,6 +33,7 @@ from scheduler.model.objects import Key, Object
 from scheduler.model.pod import Pod
 from scheduler.model.problems import RequestProblem, Wanted, expected
 from scheduler.model.sentence import counted, listed
+from scheduler.words.gaps import of_proposal
 
 #: A table shows at most this many nodes, the best first.
 MOST_NODES = 200
@@ -50,9 +51,11 @@ def explain_pod(
     """
     if key.kind != "Pod":
         raise SchedulerError(expected(Wanted.POD, given=key))
-    obj = object_of(world, key)
+    obj, proposal = object_of(world, key), of_proposal(world.policy.spec)
     if world.yunikorn is not None:
-        return explain_ask(world, key)
+        found = explain_ask(world, key)
+        found.sentences[:0] = [said.text for said in proposal]
+        return found
     assert world.kube is not None
     # What has a node is taken off it for the look: not in the world asked about.
     own = fork(world).kube if obj.spec.get("nodeName") else world.kube
@@ -69,6 +72,7 @@ def explain_pod(
     if answer.node and not bound:
         answer.points = not_run(answer.points)
         answer.sentences.append("It came with its node: no scheduler bound it.")
+    answer.sentences[:0] = [said.text for said in proposal]
     return answer
 
 

@@ -17,6 +17,7 @@ from scheduler.model.objects import Key
 from scheduler.model.problems import Form
 from scheduler.model.sentence import counted
 from scheduler.model.yunikorn.properties import SORT_POLICY
+from scheduler.words.gaps import of_proposal
 
 
 class QueueFraction(Shape):
@@ -225,6 +226,7 @@ def _explanation(
     answer.sentences = list(_sentences(answer))
     if reserving := reserving_of(app):
         answer.sentences.insert(1, reserving.text)
+    answer.sentences[:0] = [said.text for said in of_proposal(world.policy.spec)]
     return answer
 
 

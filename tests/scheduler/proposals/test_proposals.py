@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from scheduler.analysis.explain.pods import explain_pod
 from scheduler.analysis.explain.workloads import explain
 from scheduler.cli import run as run_verb
 from scheduler.engine.kueue.stage import KueueStage
@@ -312,6 +313,21 @@ def test_an_explanation_says_that_a_proposal_decides():
     simulate(world, until_ms=1_000)
     [key] = [key for key in world.objects if key.kind == "Workload"]
     assert explain(world, key).sentences[0] == SAID
+
+
+@pytest.mark.parametrize("stack", ["kube", "yunikorn"])
+def test_an_explanation_of_a_pod_says_that_a_proposal_decides(stack):
+    held("Both", pod_order=lambda *_: 0, queue_order=lambda *_: 0)
+    labels = {"applicationId": "p", "queue": "root.a"}
+    world = world_of(
+        node("n"),
+        pod("p", labels=labels),
+        stack=stack,
+        yunikorn={"queues": two_leaves()},
+        simulation=chosen("Both"),
+    )
+    found = explain_pod(world, Key("Pod", "default", "p"))
+    assert found.sentences[0] == SAID.replace("WorkLost", "Both")
 
 
 def test_a_proposal_that_the_stack_does_not_ask_is_said_to_decide_nothing():
