@@ -11,6 +11,7 @@ import { RowStore } from "@/store/rows/rowStore.svelte";
 const queue = (name: string): Record<string, unknown> => ({ kind: "ClusterQueue", metadata: { name }, spec: { cohortName: "all" } });
 let asked: { method: string; path: string; body: Record<string, unknown> }[] = [];
 let number = 0;
+let there: Record<string, unknown> | null = null; // what a patch is of, as it was
 let stored: readonly Part[] = [{ policy: {} }]; // the changes of what is open already
 
 const state = (id: number, how = "open"): Record<string, unknown> => ({ id, state: how, at: 12, revision: 1, changes: stored, horizonMs: 60_000, seeds: [], said: null, verdict: null, replacedBy: null });
@@ -19,6 +20,7 @@ const state = (id: number, how = "open"): Record<string, unknown> => ({ id, stat
 function answer(path: string, body: Record<string, unknown>): unknown {
   if (path.endsWith("/what-ifs") && Object.keys(body).length === 0) return { items: [state(1), state(2, "kept"), state(3)] };
   if (/what-ifs\/\d+$/.test(path)) return state(Number(path.split("/").at(-1)));
+  if (/\/(objects\/.*|policy)$/.test(path)) return there ?? [];
   if (!path.endsWith("/what-ifs")) return {};
   return { id: ++number, state: "open", at: body["at"] ?? 40, revision: 1, changes: (body["changes"] as Part[]).flatMap((one) => ("yaml" in one ? [{ apply: queue("q") }, { apply: queue("r") }] : [one])), horizonMs: body["horizonMs"], seeds: [], said: null, verdict: null, replacedBy: null };
 }
@@ -112,6 +114,13 @@ it.each(Object.entries(KINDS))("opens one whose change is a %s that was made els
   await open(3);
   expect([whatIf.open, whatIf.said, whatIf.parts]).toEqual([true, [said], [part]]);
   expect(commandsOf(whatIf.parts)).not.toBe("");
+});
+
+it("says what each value was, and is, of one that was made elsewhere", async () => {
+  stored = [KINDS.patch[0], { patch: { ...to, body: { spec: { stopPolicy: null } } } }];
+  there = { spec: { stopPolicy: "None" } };
+  await open(3);
+  await vi.waitFor(() => { expect(whatIf.said).toEqual(["r · stopPolicy: None → Hold", "r · stopPolicy: Hold → –"]); });
 });
 
 it("has the releases that decide instead in its policy", async () => {

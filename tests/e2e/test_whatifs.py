@@ -228,6 +228,20 @@ def asked_of_the_demo(board: Board) -> None:
     board.page.goto(f"{board.url}/s/{made}/what-if?what-if={found['id']}")
 
 
+def test_a_change_keeps_its_words_for_a_colleague_a_reload_and_the_markdown(
+    board: Board,
+) -> None:
+    page = board.page
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    asked_of_the_demo(board)
+    words = "LowerPriority → Never"
+    expect(board.verdict()).to_contain_text(words)
+    page.reload()
+    expect(board.verdict()).to_contain_text(words)
+    page.get_by_role("button", name="Copy verdict as Markdown").click()
+    assert words in page.evaluate("navigator.clipboard.readText()")
+
+
 def test_seeds_run_beside_what_stands_are_seen_by_all_and_can_be_stopped(
     board: Board,
 ) -> None:

@@ -3,13 +3,14 @@
 import { address, ask as inAddress } from "@/lib/address.svelte";
 import { announce, toast } from "@/lib/say.svelte";
 import { t } from "@/lib/words.svelte";
-import { ask, askSoFar, Refusal, request, type Cause, type Json } from "@/net/rest";
+import { ask, askSoFar, record, Refusal, request, type Cause, type Json } from "@/net/rest";
 import type { PairLine, WhatIfState, WorkloadVerdict } from "@/protocol/types";
 import { addedTo, changed, movesOf, type Change, type Part } from "@/store/edits/changes";
 import { apartAt, bothAt, differs, furthestApart, lineKey, linesByKey, rowsOf, type Apart } from "@/store/edits/pairLines";
 import { attempt, nameOf, reportRefusal, undo } from "@/store/live/intents";
 import { halt } from "@/store/live/cursor.svelte";
 import { live } from "@/store/live/live.svelte";
+import { objectPath } from "@/store/live/server";
 
 const HORIZON_MS = 600_000;
 
@@ -445,12 +446,21 @@ export async function reopen(found: WhatIfState, changes: readonly Change[], see
   await inTurn(() => run(changes.map((one) => ({ ...one, seen }))));
 }
 
+/** Return an object, or the policy, as it is at a tick; null where it is not there. */
+async function documentAt(id: string, key: string, tick: number): Promise<Json | null> {
+  try {
+    return record(await request("GET", `/sandboxes/${id}/${key === "Policy//policy" ? "policy" : objectPath(key)}`, { query: { tick } }));
+  } catch {
+    return null;
+  }
+}
+
 /** Open one that is in the list, as it was left. */
 export async function open(number: number): Promise<void> {
   const { id } = live;
   if (id === null) return;
   const going = read(number);
-  const [found, { describe }] = await Promise.all([attempt(() => going.known), import("@/store/edits/describe")]);
+  const [found, { describe, describeAll }] = await Promise.all([attempt(() => going.known), import("@/store/edits/describe")]);
   if (live.id !== id) {
     going.stop();
     return;
@@ -464,6 +474,9 @@ export async function open(number: number): Promise<void> {
     return;
   }
   const parts = found.changes as unknown as readonly Part[];
+  void describeAll(parts, (key) => documentAt(id, key, found.at)).then((said) => {
+    if (whatIf.parts.length === parts.length && whatIf.parts.every((part, at) => part === parts[at])) whatIf.changes = whatIf.changes.map((one, at) => ({ ...one, said: [said[at] ?? ""] }));
+  });
   whatIf.seeds = Math.max(1, found.seeds.length);
   const runs = found.state === "running";
   [whatIf.changes, whatIf.found, whatIf.horizonMs, whatIf.at] = [parts.map((part) => ({ said: [describe(part)], parts: [part] })), runs ? null : found, found.horizonMs, found.at];
