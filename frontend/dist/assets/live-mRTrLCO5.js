@@ -1,1 +1,0 @@
-export{Un as isServerMessage}from"./first-BI4CTSVZ.js";

@@ -1,1 +1,0 @@
-import{Dr as e,Er as t,Or as n}from"./first-BI4CTSVZ.js";var r={ClusterQueue:`apis/kueue.x-k8s.io/v1beta2/clusterqueues`,Node:`api/v1/nodes`,ResourceFlavor:`apis/kueue.x-k8s.io/v1beta2/resourceflavors`,Topology:`apis/kueue.x-k8s.io/v1beta2/topologies`};async function i(i,a){let o=t(await e(`GET`,`/sandboxes/${i}/${r[a]}`));return n(o.items).map(e=>({kind:a,...e}))}export{i as t};
