@@ -57,8 +57,8 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """A run in numbers. Times in milliseconds of virtual time.
 
     None stands for what this run cannot say: nothing came. Waits are of all that
-    arrived; the `waiting` that never started count with what they have waited so far,
-    which is a lower bound.
+    arrived, or waited at the begin, from its arrival; the `waiting` that never started count
+    with what they have waited so far, which is a lower bound.
     """
 
     end_ms: int
@@ -72,7 +72,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     wait_p50_ms: float | None
     wait_p95_ms: float | None
     wait_max_ms: float | None
-    makespan_ms: int  # first arrival to last finish
+    makespan_ms: int  # first arrival, or the begin, to last finish
     work_lost_ms: int  # held and thrown away by evictions
     work_lost: dict[str, float]  # resource -> units x hours
     restarts: int = 0  # starts after an eviction
