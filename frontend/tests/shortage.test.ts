@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 
+import type { Explanation } from "@/protocol/types";
 import { partialOf, shortageOf } from "@/store/explain/shortage";
 
 import { cell, queue, workload } from "./worlds";
@@ -8,14 +9,24 @@ const free = (resource: string, amount: number, flavor = "a100") =>
   cell(resource, amount, 0, { flavor, available: String(amount) });
 
 describe("what a workload waits for", () => {
-  const row = workload({ totals: { "nvidia.com/gpu": "4", cpu: "32000" } });
+  const row = (flavor: string, resource: string, requested: number, available: number, verdict = "noFit", potential = 100_000) =>
+    ({ flavor, resource, verdict, requested: String(requested), available: String(available), shortfall: String(Math.max(0, requested - available)), potential: String(potential) }) as Explanation["flavors"][number];
+  const of = (ran: boolean, ...flavors: Explanation["flavors"][number][]) => shortageOf({ attempt: { ran } as Explanation["attempt"], flavors });
+  const gpu = row("a100", "nvidia.com/gpu", 4, 16);
+  const cpu = row("a100", "cpu", 32_000, 24_000);
 
   it("is the resource that lacks most in the flavor that comes nearest", () => {
-    const alpha = queue("alpha", [free("nvidia.com/gpu", 16), free("cpu", 24_000), free("nvidia.com/gpu", 0, "cpu-std"), free("cpu", 680_000, "cpu-std")]);
-    expect(shortageOf(row, alpha)).toEqual({ flavor: "a100", resource: "cpu", requested: 32_000, free: 24_000, short: 8_000 });
+    expect(of(true, gpu, cpu, row("cpu-std", "nvidia.com/gpu", 4, 0))).toEqual({ flavor: "a100", resource: "cpu", requested: 32_000, free: 24_000, short: 8_000 });
+  });
+  it("is of a flavor that would do were nothing used, where there is one", () => {
+    expect(of(true, row("cpu-std", "nvidia.com/gpu", 4, 0, "noFit", 0), row("gpu", "nvidia.com/gpu", 4, 0))?.flavor).toBe("gpu");
   });
   it("is nothing where one flavor has room for all of it", () => {
-    expect(shortageOf(row, queue("alpha", [free("nvidia.com/gpu", 4), free("cpu", 32_000)]))).toBeNull();
+    expect(of(true, gpu, row("spot", "nvidia.com/gpu", 4, 0))).toBeNull();
+  });
+  it("is nothing where no attempt was made, or a flavor was not looked at for its quota", () => {
+    expect(of(false, cpu)).toBeNull();
+    expect(of(true, row("a100", "cpu", 32_000, 0, "barred"))).toBeNull();
   });
 });
 

@@ -227,3 +227,42 @@ def _merged(document: Any, patch: Any) -> Any:
     if not isinstance(patch, dict) or not isinstance(document, dict):
         return patch
     return document | {n: _merged(document.get(n), v) for n, v in patch.items()}
+
+
+def test_the_panel_blames_what_explain_blames_and_not_the_quota_beside_it(
+    board: Board,
+) -> None:
+    page = board.page
+    least = {"min": {"cpu": "3"}, "type": "Container"}
+    limits = {
+        "apiVersion": "v1",
+        "kind": "LimitRange",
+        "metadata": {"name": "least", "namespace": "default"},
+        "spec": {"limits": [least]},
+    }
+    queue = [cluster_queue("main", cpu=1), local_queue("main", cluster_queue="main")]
+    small = job("small", queue="main", cpu=2)
+    begin(board, [flavor(), node("one", cpu=8), *queue, limits, small], 3)
+    page.locator(".card", has_text="small").first.click()
+    drawer = page.get_by_role("complementary", name="Inspector")
+    expect(drawer).to_contain_text("LimitRange")
+    expect(drawer.locator(".bar")).to_have_count(0)
+
+
+def test_the_what_if_begins_with_what_waits_and_the_setting_nearest_to_it(
+    board: Board,
+) -> None:
+    page = board.page
+    begin(board, teams(), 3)
+    board.visit("What-if")
+    hurts = page.get_by_test_id("hurts")
+    expect(hurts).to_contain_text("4 wait")
+    raised = hurts.get_by_role("button", name=re.compile("^gpu: 8 GPU → 12 GPU"))
+    raised.first.click()
+    expect(board.verdict()).to_contain_text("12 GPU")
+    expect(hurts).to_have_count(0)
+    for team in ("team-a", "team-b"):  # from one queue's form to the next
+        page.get_by_role("group", name="Of a queue").get_by_text(team).click()
+        form = page.get_by_role("form", name="Fields").first
+        expect(form.get_by_label("Reclaim within the cohort")).to_be_visible()
+        expect(page).to_have_url(re.compile(team))

@@ -36,6 +36,7 @@ def test_a_change_in_the_past_stands_beside_what_is_recorded(board: Board) -> No
     expect(page.get_by_role("banner")).to_contain_text("Past")
     reclaim = page.get_by_role("combobox", name="Reclaim within the cohort")
     reclaim.select_option("Never")
+    page.get_by_role("button", name="Apply", exact=True).click()
     expect(page.get_by_test_id("lives")).to_contain_text("owner")
     board.visit("Board")
     truth.agrees(page)

@@ -28,6 +28,7 @@ def never(board: Board) -> None:
     board.visit("What-if")
     board.page.get_by_role("button", name="team-a", exact=True).click()
     board.page.get_by_role("combobox", name=RECLAIM).select_option("Never")
+    board.page.get_by_role("button", name="Apply", exact=True).click()
     expect(board.page.get_by_test_id("lives")).to_contain_text("owner")
 
 

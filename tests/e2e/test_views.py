@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -171,6 +172,12 @@ def test_why_pending_says_what_would_help(played: Board) -> None:
     played.card("alpha", "waiting", "Inadmissible").click()
     drawer = played.page.get_by_role("complementary", name="Inspector")
     expect(drawer).to_contain_text("short by 2")
+    api = re.sub(r"/s/(\w+)/.*", r"/api/v1/sandboxes/\1", played.page.url)
+    (key,) = re.findall("sel=Workload/([^&]+)", unquote(played.page.url))
+    told = played.page.request.get(f"{api}/explain/{key}").json()["sentences"]
+    for sentence in told[:7]:
+        if "job-" not in sentence:  # the page names jobs as their owner does
+            expect(drawer).to_contain_text(sentence)
     drawer.get_by_role("button", name="Forecast its start").click()
     expect(drawer).to_contain_text("of 20 futures ended", timeout=60_000)
     expect(played.page.locator("[data-forecast]").first).to_be_visible()

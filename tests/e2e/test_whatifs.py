@@ -186,6 +186,7 @@ def test_reclaiming_never_names_who_loses_and_is_put_away(board: Board) -> None:
     before = page.request.get(state).json()
     reclaim = page.get_by_role("combobox", name="Reclaim within the cohort")
     reclaim.select_option("Never")
+    page.get_by_role("button", name="Apply", exact=True).click()
     expect(page.get_by_test_id("lives")).to_contain_text("owner")
     expect(reclaim).to_have_value("Never")
     page.get_by_role("button", name="3 seeds").click()

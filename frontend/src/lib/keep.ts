@@ -45,3 +45,27 @@ export function whenKept(name: string, run: (value: string | null) => void): voi
     if (event.key === PREFIX + name) run(event.newValue);
   });
 }
+
+/** A file that somebody gave, as text. */
+export interface KeptFile {
+  readonly name: string;
+  readonly text: string;
+}
+const MOST_KEPT = 2 ** 20; // characters; what was given longest ago goes first
+
+/** Keep the files that somebody gave to a sandbox, each as it was given last. */
+export function keepFiles(id: string, given: readonly KeptFile[]): void {
+  const own = keptFiles(id).filter((one) => given.every(({ name }) => name !== one.name));
+  const all = [{ id, files: [...own, ...given.map(({ name, text }) => ({ name, text }))] }, ...allKept().filter((one) => one.id !== id)];
+  while (JSON.stringify(all).length > MOST_KEPT) all.pop();
+  keep("files", JSON.stringify(all));
+}
+
+/** Return the files that this browser keeps of a sandbox; none where it keeps none. */
+export function keptFiles(id: string): readonly KeptFile[] {
+  return allKept().find((one) => one.id === id)?.files ?? [];
+}
+
+function allKept(): { readonly id: string; readonly files: readonly KeptFile[] }[] {
+  return JSON.parse(kept("files") ?? "[]") as ReturnType<typeof allKept>;
+}

@@ -38,6 +38,11 @@ from scheduler.words.gaps import of_proposal
 #: A table shows at most this many nodes, the best first.
 MOST_NODES = 200
 _SCHEDULED = "PodScheduled"
+#: Where a pod in kube-scheduler's queue is not tried though a node would take it.
+_RESTS = {
+    "unschedulable": "It is not tried: it waits for a change of what its last attempt failed at.",
+    "backoff": "It is not tried yet: it backs off after its last attempt.",
+}
 
 
 def explain_pod(
@@ -188,6 +193,8 @@ def _sentences(answer: PodExplanation) -> Iterator[str]:
         return
     most = next((row.total for row in answer.nodes if row.fits), None)
     best = listed(answer.best)
+    if not answer.node and answer.queue in _RESTS:
+        yield _RESTS[answer.queue]
     yield f"{answer.feasible} of {nodes} would take it; the best is {best} with {most}."
     if answer.node:
         yield f"It is on {answer.node}."

@@ -2,6 +2,7 @@
 
 import type { Json } from "@/net/rest";
 import type { Word } from "@/lib/words.svelte";
+import type { ClusterQueueRow } from "@/protocol/types";
 import { pairsPatch, pairsText, type Pairs } from "@/store/edits/pairs";
 
 export type Path = readonly (string | number)[];
@@ -18,6 +19,22 @@ export interface ManifestField {
   readonly pairs?: Pairs; // several in one text, parted by commas
 }
 
+/** A field of a ClusterQueue that has few values. */
+export interface QueueSwitch {
+  readonly word: Word;
+  readonly path: string;
+  readonly choices: readonly string[];
+  readonly own: (row: ClusterQueueRow) => string; // as the run has it
+}
+
+export const QUEUE_SWITCHES: readonly QueueSwitch[] = [
+  { word: "switch.reclaim", path: "spec.preemption.reclaimWithinCohort", choices: ["Never", "LowerPriority", "Any"], own: (row) => row.reclaimWithinCohort },
+  { word: "switch.within", path: "spec.preemption.withinClusterQueue", choices: ["Never", "LowerPriority", "LowerOrNewerEqualPriority"], own: (row) => row.withinClusterQueue },
+  { word: "switch.borrow", path: "spec.preemption.borrowWithinCohort.policy", choices: ["Never", "LowerPriority"], own: (row) => row.borrowWithinCohort },
+  { word: "switch.strategy", path: "spec.queueingStrategy", choices: ["BestEffortFIFO", "StrictFIFO"], own: (row) => row.queueingStrategy },
+  { word: "switch.stop", path: "spec.stopPolicy", choices: ["None", "Hold", "HoldAndDrain"], own: (row) => row.stopPolicy },
+];
+
 const RUNTIME = "quotalab.dev/runtime";
 
 /** Return the fields of a manifest that have a form; none for kinds that have none. `queue`: of that queue of a policy. */
@@ -26,6 +43,7 @@ export function fieldsOf(manifest: Json, queue = ""): ManifestField[] {
     case "Policy":
       return queueFields(manifest, queue);
     case "ClusterQueue":
+      return [...QUEUE_SWITCHES.map(({ word, path, choices }) => ({ ...field(manifest, word, path.split(".")), choices })), field(manifest, "field.weight", ["spec", "fairSharing", "weight"]), ...quotas(manifest)];
     case "Cohort":
       return [field(manifest, "field.weight", ["spec", "fairSharing", "weight"]), ...quotas(manifest)];
     case "Node":

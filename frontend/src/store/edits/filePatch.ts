@@ -1,5 +1,6 @@
 // The open what-if as a patch of somebody's own files.
 
+import type { KeptFile } from "@/lib/keep";
 import { saveText } from "@/lib/saving";
 import { announce, toast } from "@/lib/say.svelte";
 import { t } from "@/lib/words.svelte";
@@ -9,10 +10,10 @@ import { attempt } from "@/store/live/intents";
 import { live } from "@/store/live/live.svelte";
 
 /** Save the changes of a what-if as a diff of these files, and say what it leaves out. */
-export async function savePatch(number: number, given: readonly File[]): Promise<void> {
+export async function savePatch(number: number, given: readonly (File | KeptFile)[]): Promise<void> {
   if (given.length === 0) return;
   const found = await attempt(async () => {
-    const files = await Promise.all(given.map(async (file) => ({ name: file.webkitRelativePath || file.name, text: await textOf(file) })));
+    const files = await Promise.all(given.map(async (file) => ("text" in file && typeof file.text === "string" ? file : { name: (file as File).webkitRelativePath || file.name, text: await textOf(file as File) })));
     return ask("FilesPatch", "POST", `/sandboxes/${String(live.id)}/what-ifs/${number}/patch`, { body: { files } });
   });
   if (found === null) return;

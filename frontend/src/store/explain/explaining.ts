@@ -11,13 +11,20 @@ function pathOf(sandbox: string, key: string): string {
 }
 
 /** Ask why a workload is where it is, now or at a tick of the past. */
-export function explain(sandbox: string, key: string, tick: number | null): Promise<Explanation> {
-  return ask("Explanation", "GET", pathOf(sandbox, key), { query: { tick } });
+export function explain(sandbox: string, key: string, tick: number | null, signal?: AbortSignal): Promise<Explanation> {
+  return ask("Explanation", "GET", pathOf(sandbox, key), { query: { tick }, ...(signal && { signal }) });
 }
 
 /** Ask what waits here and for what, the most common cause first, now or at a tick of the past. */
 export function whatWaits(sandbox: string, tick: number | null, signal: AbortSignal): Promise<Overview> {
   return ask("Overview", "GET", `/sandboxes/${sandbox}/waiting`, { query: { tick }, signal });
+}
+
+/** Ask why an application or a pod is as it is, now or at a tick of the past, in the words of `quotalab explain`. */
+export async function whyOf(sandbox: string, key: string, tick: number | null, signal: AbortSignal): Promise<Pick<Explanation, "said" | "sentences">> {
+  const about = key.replace("//", "/"); // what has no namespace is asked for by kind and name
+  const found = await ask("Overview", "GET", `/sandboxes/${sandbox}/waiting`, { query: { tick, about }, signal });
+  return found.answers[0] ?? { said: [], sentences: [] };
 }
 
 /** Ask whether work would start if it were submitted now; `manifest` as an import takes it. */

@@ -1,6 +1,7 @@
 // The plug-in x node table of a pod, and a YuniKorn ask's way to a node.
 
 import { ask } from "@/net/rest";
+import { live } from "@/store/live/live.svelte";
 import type { AskExplanation, NodeRowRecord, PodExplanation } from "@/protocol/types";
 
 /** Where a pod could go: as kube-scheduler scores nodes, or as YuniKorn walks its queues. */
@@ -11,13 +12,12 @@ export function fetchNodeTable(
   sandbox: string,
   key: string,
   tick: number | null,
-  yunikorn: boolean,
   signal: AbortSignal,
 ): Promise<NodeTable> {
   const [, namespace = "", name = ""] = key.split("/");
   const path = `/sandboxes/${sandbox}/explain/${namespace}/${name}`;
   const asked = { query: { kind: "Pod", tick }, signal };
-  return ask(yunikorn ? "AskExplanation" : "PodExplanation", "GET", path, asked);
+  return ask(live.stack === "yunikorn" ? "AskExplanation" : "PodExplanation", "GET", path, asked);
 }
 
 /** A refusal that several nodes share. */

@@ -1,7 +1,7 @@
-// Why a workload waits, as one comparison: what it needs against what is free; pure.
+// What a workload lacks, as one comparison: what it needs against what is free; pure.
 
 import { amount } from "@/lib/amounts";
-import type { ClusterQueueRow, QuotaCell, WorkloadRow } from "@/protocol/types";
+import type { ClusterQueueRow, Explanation, QuotaCell, WorkloadRow } from "@/protocol/types";
 
 /** The resource that is missing in the flavor that comes nearest to fitting. */
 export interface Shortage {
@@ -22,26 +22,19 @@ export interface Partial {
 
 const freeOf = (cell: QuotaCell): number => Math.max(0, amount(cell.available));
 
-/** Return what is missing, or null when quota is free for all that is asked. */
-export function shortageOf(row: WorkloadRow, queue: ClusterQueueRow): Shortage | null {
-  const flavors = [...new Set(queue.cells.map((cell) => cell.flavor))];
-  const worst = flavors.flatMap((flavor) => {
-    const found = missing(row, queue.cells.filter((cell) => cell.flavor === flavor));
-    return found === undefined ? [] : [found];
-  });
-  if (worst.length === 0 || worst.some((one) => one.short === 0)) return null;
-  return worst.reduce((best, one) => (one.short / one.requested < best.short / best.requested ? one : best));
-}
-
-// The resource of a flavor that lacks the largest part of what is asked; undefined when it covers none.
-function missing(row: WorkloadRow, cells: readonly QuotaCell[]): Shortage | undefined {
-  const all = cells
-    .map((cell) => {
-      const [requested, free] = [amount(row.totals[cell.resource]), freeOf(cell)];
-      return { flavor: cell.flavor, resource: cell.resource, requested, free, short: Math.max(0, requested - free) };
-    })
-    .filter((one) => one.requested > 0);
-  return all.toSorted((a, b) => b.short / b.requested - a.short / a.requested)[0];
+/** Return what is missing of quota in the flavor that comes nearest, as its explanation counts it; null where the attempt failed at something else. */
+export function shortageOf({ attempt, flavors }: Pick<Explanation, "attempt" | "flavors">): Shortage | null {
+  const worst = new Map<string, Shortage>(); // of each flavor: the resource that lacks the largest part of what is asked
+  const never = new Set<string>(); // what would not do were nothing used is no near flavor
+  for (const { flavor, resource, verdict, ...row } of attempt.ran ? flavors : []) {
+    if (verdict === "barred" || verdict === "uncovered" || verdict === "notTried") continue;
+    const [requested, free, short] = [amount(row.requested), amount(row.available), amount(row.shortfall)];
+    if (requested > amount(row.potential)) never.add(flavor);
+    const before = worst.get(flavor);
+    if (before === undefined || short / requested > before.short / before.requested) worst.set(flavor, { flavor, resource, requested, free, short });
+  }
+  const nearest = [...worst.values()].toSorted((a, b) => Number(never.has(a.flavor)) - Number(never.has(b.flavor)) || a.short / a.requested - b.short / b.requested)[0];
+  return nearest === undefined || nearest.short === 0 ? null : nearest;
 }
 
 /** Return what partial admission could do, or null where no pod set may be made smaller. */
@@ -61,5 +54,6 @@ function smaller(row: WorkloadRow, pod: Readonly<Record<string, string>>, fewer:
 }
 
 function fits(row: WorkloadRow, queue: ClusterQueueRow): boolean {
-  return queue.cells.length > 0 && shortageOf(row, queue) === null;
+  const flavors = new Set(queue.cells.map((cell) => cell.flavor));
+  return [...flavors].some((flavor) => queue.cells.every((cell) => cell.flavor !== flavor || amount(row.totals[cell.resource]) <= freeOf(cell)));
 }

@@ -3,6 +3,7 @@
 import { hrefOf, go } from "@/lib/address.svelte";
 import { t } from "@/lib/words.svelte";
 import { changeText } from "@/store/edits/changes";
+import { QUEUE_SWITCHES } from "@/store/edits/fields";
 import { whatIf } from "@/store/edits/whatIf.svelte";
 import { live } from "@/store/live/live.svelte";
 import { settingText } from "@/store/policy/changes";
@@ -10,7 +11,7 @@ import { FAIR_WORDS, fairSharingOf, fairSharingPatch, type FairSharing } from "@
 import { patchAt } from "@/store/policy/paths";
 import { fetchRegistry, patchPolicy, POLICY } from "@/store/policy/policy";
 import { served } from "@/store/policy/served.svelte";
-import { choicesOf, QUEUE_SWITCHES, setSwitch, valueOf } from "@/store/policy/queueSwitches";
+import { choicesOf, setSwitch, valueOf } from "@/store/policy/queueSwitches";
 import { groupsOf } from "@/store/policy/switches";
 import { TERMS } from "@/store/policy/terms";
 

@@ -52,10 +52,10 @@ function thin(samples: readonly Sample[], x: Scale): Sample[] {
   return kept;
 }
 
-/** Return round ticks from 0 to `end`, at most `most` of them. */
-export function axisSteps(end: number, most: number): number[] {
+/** Return round numbers from 0 to `end`, some `most` of them, none closer than `least`. */
+export function axisSteps(end: number, most: number, least = 1): number[] {
   const rough = end / Math.max(1, most);
-  const power = 10 ** Math.floor(Math.log10(Math.max(1, rough)));
+  const power = 10 ** Math.floor(Math.log10(Math.max(least, rough)));
   const size = [1, 2, 5, 10].map((factor) => factor * power).find((step) => step >= rough) ?? end;
   return Array.from({ length: Math.floor(end / size) + 1 }, (_, index) => index * size);
 }

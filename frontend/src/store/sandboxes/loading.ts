@@ -3,6 +3,7 @@
 import { ask, type Json } from "@/net/rest";
 import type { Create, Created, DryImport, Imported, ImportReport, Repair, Report, Sandbox, Traces } from "@/protocol/types";
 import { go, hrefOf } from "@/lib/address.svelte";
+import { keepFiles } from "@/lib/keep";
 import { attempt } from "@/store/live/intents";
 import { live } from "@/store/live/live.svelte";
 import { t } from "@/lib/words.svelte";
@@ -13,6 +14,8 @@ export interface SourceFile {
   readonly text: string;
   readonly data?: string;
 }
+
+const isText = (file: SourceFile): boolean => (file.data ?? "") === "";
 
 /** How the run times that nobody gave are chosen: for all, and before that for each by its key. */
 export interface RunTimes {
@@ -83,12 +86,14 @@ const openNew = (made: Sandbox, kinds: readonly string[] = []): void => go(hrefO
 export async function takeFiles(files: readonly SourceFile[], into: string | null, manner: Manner, rest = false): Promise<Taken> {
   if (into === null) {
     const made = await create(files, manner, rest);
+    keepFiles(made.id, files.filter(isText));
     openNew(made, made.report.kinds.map(({ kind }) => kind));
     const kept = made.report.kinds.filter((kind) => kind.outcome !== "refused");
     return { count: kept.reduce((sum, kind) => sum + kind.count, 0), report: made.report };
   }
   const { traces, convert, runTimes = LEFT } = manner;
   const { created, changed, report } = await importInto(into, files, { skipErrors: rest, traces, convert, runTimes: choiceOf(runTimes) });
+  keepFiles(into, files.filter(isText));
   return { count: created.length + changed.length, report };
 }
 

@@ -31,7 +31,8 @@ function ofPod(table: PodExplanation): string[] {
   }
   const total = table.nodes.find((row) => row.fits)?.total ?? 0;
   const best = t("place.best", { n, feasible: table.feasible, best: table.best.join(", "), total });
-  return table.node === "" ? [best] : [best, t("place.on", { node: table.node })];
+  if (table.node !== "") return [best, t("place.on", { node: table.node })];
+  return table.queue === "unschedulable" || table.queue === "backoff" ? [t(`place.${table.queue}`), best] : [best];
 }
 
 function growthText(growth: readonly GrowthRefusal[]): string[] {

@@ -11,7 +11,8 @@ export interface Plot {
   readonly names: readonly [string, string]; // what the solid and the dashed line are
   readonly ghost: Ghost;
   readonly limit?: number; // a threshold
-  readonly text: (value: number) => string;
+  readonly unit: string;
+  readonly text: (value: number) => string; // without its unit
 }
 const MOST = 12;
 const ORDER = ["waiting", "share", "used", "held"];
@@ -32,7 +33,7 @@ export function plotsOf(lines: Iterable<PairLine>, tickMs: number, toMs: number)
     return [{
       id: `${line.of} ${line.queue} ${line.flavor} ${line.resource}`,
       title: titleOf(line), names: [t("pair.with"), t("pair.without")], ghost,
-      text: (value: number) => (amount ? `${bare(line.resource, value)} ${unitOf(line.resource)}` : formatNumber(value, value < 10 ? 2 : 0)),
+      unit: amount ? unitOf(line.resource) : "", text: (value: number) => (amount ? bare(line.resource, value) : formatNumber(value, value < 10 ? 2 : 0)),
     }];
   });
 }
@@ -48,13 +49,13 @@ function titleOf({ of, queue, flavor, resource }: PairLine): string {
 export function branchPlots({ series }: Comparison, at: number, names: readonly [string, string], resource: string): Plot[] {
   const [one, other] = [series.branches[0], series.branches[at]];
   if (one === undefined || other === undefined || series.ticks.length === 0) return [];
-  const plot = (id: string, title: string, a: readonly (number | null)[] | undefined, b: readonly (number | null)[] | undefined, text: Plot["text"]): Plot[] =>
-    a === undefined || b === undefined || JSON.stringify(a) === JSON.stringify(b) ? [] : [{ id, title, names: [names[1], names[0]], ghost: { ticks: series.ticks, changed: b, without: a }, text }];
+  const plot = (id: string, title: string, a: readonly (number | null)[] | undefined, b: readonly (number | null)[] | undefined, text: Plot["text"], unit = ""): Plot[] =>
+    a === undefined || b === undefined || JSON.stringify(a) === JSON.stringify(b) ? [] : [{ id, title, names: [names[1], names[0]], ghost: { ticks: series.ticks, changed: b, without: a }, text, unit }];
   const plain = (value: number): string => formatNumber(value, value < 10 ? 2 : 0);
   return [
     ...plot("pending", t("compare.pending"), one.pending, other.pending, plain),
-    ...plot("use", t("compare.utilisation", { unit: unitOf(resource) }), one.utilisation[resource], other.utilisation[resource], (value) => `${formatNumber(value * 100)}\u00a0%`),
+    ...plot("use", t("compare.utilisation", { unit: unitOf(resource) }), one.utilisation[resource], other.utilisation[resource], (value) => formatNumber(value * 100), "%"),
     ...Object.keys(one.shares).flatMap((name) => plot(`share ${name}`, t("compare.shareOf", { name }), one.shares[name], other.shares[name], plain)),
-    ...Object.keys(one.used).flatMap((name) => plot(`used ${name}`, t("compare.usedBy", { unit: unitOf(resource), name }), one.used[name]?.[resource], other.used[name]?.[resource], (value) => bare(resource, value))),
+    ...Object.keys(one.used).flatMap((name) => plot(`used ${name}`, t("compare.usedBy", { unit: unitOf(resource), name }), one.used[name]?.[resource], other.used[name]?.[resource], (value) => bare(resource, value), unitOf(resource))),
   ].slice(0, MOST);
 }
