@@ -22,8 +22,10 @@ const named = (manifest: object, name: string): ManifestField => {
 };
 
 describe("the fields of a manifest", () => {
-  it("of a queue are its weight and each quota with its limits", () => {
-    expect(fieldsOf(QUEUE).map((one) => [one.group, one.name, one.text])).toEqual([
+  it("of a queue are its switches, its weight and each quota with its limits", () => {
+    const found = fieldsOf(QUEUE);
+    expect(found.slice(0, 5).map((one) => [one.name, one.choices?.length])).toEqual([["reclaimWithinCohort", 3], ["withinClusterQueue", 3], ["policy", 2], ["queueingStrategy", 2], ["stopPolicy", 3]]);
+    expect(found.slice(5).map((one) => [one.group, one.name, one.text])).toEqual([
       ["", "weight", "2"],
       ["a · cpu", "nominalQuota", "4"],
       ["a · cpu", "borrowingLimit", "1"],
