@@ -1,1 +1,0 @@
-export{t as default}from"./FieldForm-B3XEgC_L.js";
