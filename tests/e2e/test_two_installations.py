@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, expect
 
+from tests.bench.size import sized
 from tests.e2e.board import prepared
 from tests.services.default_run import DefaultRun, wait_for
 
@@ -86,3 +88,38 @@ def test_a_lesson_made_by_playing_is_equal_on_another_installation(
     page.goto(f"{there.url}/s/{other}/board?stage=1")
     expect(page.get_by_test_id("lesson-stage")).to_be_visible()
     context.close()
+
+
+def _boards(run: DefaultRun, lesson: str) -> Iterator[object]:
+    """Yield a lesson's texts, and what each board of its stops and answers is drawn of."""
+    made = run.post("/api/v1/sandboxes", {"scenario": lesson})
+    path, tick_ms = f"/api/v1/sandboxes/{made['id']}", made["tickMs"]
+    script = run.get(f"{path}/script")
+    yield script
+    times = [
+        stop[name] for stop in script["checkpoints"] for name in ("atMs", "shownMs")
+    ]
+    ticks = [-(-time // tick_ms) for time in times if time is not None]
+    run.post(f"{path}/actions/speed", {"speed": 0})
+    run.post(f"{path}/actions/step", {"untilTick": max(1, *ticks)})
+    now = wait_for(
+        lambda: (found := run.get(f"{path}/hash"))["tick"] >= max(ticks) and found,
+        f"the last stop of {lesson}",
+    )
+    yield now
+    for tick in ticks:
+        state = run.get(f"{path}/state?tick={min(tick, now['tick'])}")
+        yield [row for row in state["rows"] if row["kind"] != "Sandbox"]
+
+
+def test_every_stop_of_a_lesson_is_equal_on_two_servers(
+    installations: tuple[DefaultRun, DefaultRun],
+) -> None:
+    """It plays every twelfth lesson; each one without QUOTALAB_BENCH=tiny."""
+    here, there = installations
+    names = [one["name"] for one in here.get("/api/v1/scenarios")["items"]]
+    for name in names[:: sized(1, 12)]:
+        pairs = zip_longest(_boards(here, name), _boards(there, name))
+        for number, (own, other) in enumerate(pairs):
+            assert own == other, f"{name}, {number}"
+            assert own
