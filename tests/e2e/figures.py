@@ -118,7 +118,7 @@ def _of_list(rows: list[Any]) -> Iterator[str]:
 
 def _of_number(value: float, name: str) -> Iterator[str]:
     if name.endswith("Ms"):
-        yield from (_span(value), _seconds(value))
+        yield from (span_text(value), _seconds(value))
         yield f"tick {math.ceil(value / _TICK_MS):,}"
     elif name.lower().endswith("tick"):
         yield f"tick {value:,}"
@@ -136,7 +136,7 @@ def _of_measure(measure: str, value: float) -> Iterator[str]:
     """Yield a measure of a run with its unit."""
     first, _, of = measure.partition(".")
     if measure.endswith("Ms"):
-        yield _span(value) if value < 1000 or value >= 59_950 else _seconds(value)
+        yield span_text(value) if value < 1000 or value >= 59_950 else _seconds(value)
     elif first in _RATIOS:
         yield f"{_rounded(value * 100, 1)} %"
     elif first in ("workLost", "usedHours"):
@@ -172,7 +172,7 @@ def _seconds(ms: float) -> str:
     return f"{_rounded(ms / 1000, 1)} s"
 
 
-def _span(ms: float) -> str:
+def span_text(ms: float) -> str:
     """Return a span in its two largest units."""
     if 0 < ms < 1000:
         return f"{_rounded(ms, 0)} ms"

@@ -12,6 +12,7 @@ from tests.e2e.facts import board as board_facts
 from tests.e2e.facts import card as card_facts
 from tests.e2e.facts import ghost as ghost_facts
 from tests.e2e.facts import node as node_facts
+from tests.e2e.facts import pressing as pressing_facts
 from tests.e2e.facts import said as said_facts
 from tests.e2e.facts import unmarked
 from tests.e2e.facts import view as view_facts
@@ -127,6 +128,10 @@ def differs(fact: Fact, found_in: Row, rows: dict[str, Row]) -> Iterator[str]:
         found = node_facts.pairs_of(fact.what, fact.text, found_in, rows)
     elif kind in answer_facts.KINDS:
         found = answer_facts.pairs_of(fact.what, fact.text, found_in)
+    elif kind in pressing_facts.KINDS:
+        at_ms = rows["Sandbox//sandbox"]["tMs"]
+        yield from pressing_facts.wrong(fact.key, fact.what, fact.text, found_in, at_ms)
+        return
     elif kind in said_facts.KINDS:
         yield from said_facts.wrong(fact.what, fact.text, found_in)
         return

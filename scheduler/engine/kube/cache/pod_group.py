@@ -11,7 +11,7 @@ from scheduler.model import amounts
 from scheduler.model.durations import stamp_or_none
 from scheduler.model.node import CPU, MEMORY, PODS, STORAGE
 from scheduler.model.objects import Key
-from scheduler.model.pod import Pod, gang_of
+from scheduler.model.pod import GANG_LABELS, Pod
 from scheduler.model.selectors import Selector, read_selector
 
 OLD_MINIMUM_LABEL = "pod-group.scheduling.sigs.k8s.io/min-available"
@@ -105,8 +105,10 @@ def _share(value: int | str, of: int) -> int:
 
 def group_key(pod: Pod) -> Key | None:
     """Return the key of the pod's group, by the label or by an older one."""
-    name = gang_of(pod.labels)
-    return Key("PodGroup", pod.namespace, name) if name else None
+    for label in GANG_LABELS:  # of every pod, often: no call
+        if name := pod.labels.get(label):
+            return Key("PodGroup", pod.namespace, name)
+    return None
 
 
 class PodGroupIndex:
