@@ -1,1 +1,0 @@
-export{t as allSettings,n as allTerms}from"./settings-Bkor9wCg.js";
