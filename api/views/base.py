@@ -7,6 +7,7 @@ from typing import Any, NoReturn, TypeVar
 
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.db import connection
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -96,12 +97,14 @@ class View(APIView):
         """
         if hasattr(request, "at_worker"):
             return super().dispatch(request, *args, **kwargs)
-        most = settings.REQUEST_CPU_S
+        most, began_in = settings.REQUEST_CPU_S, connection.in_atomic_block
         serving = nullcontext() if settings.ANSWER_INLINE else watchdog.serving()
         try:
             with watchdog.within_cpu(most), serving:
                 return super().dispatch(request, *args, **kwargs)
         except watchdog.OverdueError:
+            if not began_in:
+                connections.drop()
             refused = self.handle_exception(BusyError(NotNow.DEAR.said(seconds=most)))
             return self.finalize_response(self.request, refused, *args, **kwargs)
         except watchdog.ForWorkerError:

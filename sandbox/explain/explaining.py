@@ -140,13 +140,16 @@ def explain_application(
 def explain_fairness(sandbox: Sandbox, tick: int | None) -> dict[str, Any]:
     """Return shares with their arithmetic, lenders and borrowers, whose turn it is.
 
-    And how queues press each other, from the run's begin until now. Under YuniKorn the shares of its queues; refused where nothing is shared out.
+    And how queues press each other, from the run's begin until now; of a past tick that
+    is not told. Under YuniKorn the shares of its queues; refused where nothing is shared
+    out.
     """
     with _world(sandbox, tick) as world:
         if world.yunikorn is not None:
             return to_document(queue_fairness(world))
         found = fairness(world)
-    found.pressure = [*pressure_of(sandbox)]
+    if found.tick == sandbox.tick:
+        found.pressure = [*pressure_of(sandbox)]
     return to_document(found)
 
 

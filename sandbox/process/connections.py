@@ -37,6 +37,16 @@ def announce(kind: str, most: int) -> None:
         connection.settings_dict["OPTIONS"].setdefault("application_name", name)
 
 
+def drop() -> None:
+    """Close this thread's connection, whatever its transaction is at: that is not committed.
+
+    For work that was ended between two instructions: Django may not know what was begun.
+    The next statement opens another connection.
+    """
+    connection.in_atomic_block = False
+    connection.close()
+
+
 def warn_if_too_many() -> str:
     """Log and return a sentence where all processes that run cannot have their connections."""
     if connection.vendor != "postgresql":

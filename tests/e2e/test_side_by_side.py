@@ -13,7 +13,7 @@ from tests.e2e.board import Board, prepared
 @pytest.mark.parametrize(
     ("scenario", "stop", "tick", "besides", "until"),
     [
-        ("fair-strategies-in-order", 2, 29, 2, 90),
+        ("fair-strategies-in-order", 1, 20, 2, 90),
         ("kube-locks-deadlock", 1, 4, 2, 100),
     ],
 )

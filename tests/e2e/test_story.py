@@ -29,9 +29,11 @@ def test_a_policy_change_changes_who_is_preempted(board: Board) -> None:
     board.sees("beta", "waiting", "Admitted")
 
     board.visit("What-if")
-    board.page.get_by_role("button", name="alpha", exact=True).click()
+    settings = board.page.get_by_role("group", name="Of a queue")
+    settings.get_by_role("button", name="alpha", exact=True).click()
     within = "Preemption within the ClusterQueue"
     board.page.get_by_role("combobox", name=within).select_option("Never")
+    board.page.get_by_role("button", name="Apply", exact=True).click()
     expect(board.verdict()).to_contain_text("Nothing differs within 10 min")
     board.keep()
     expect(board.page.get_by_role("combobox", name=within)).to_have_value("Never")

@@ -134,9 +134,11 @@ def test_a_fork_with_another_policy_is_compared(played: Board) -> None:
     expect(page).not_to_have_url(re.compile(parent))
     expect(page.get_by_test_id("tick")).to_have_text("3")
     played.visit("What-if")
-    page.get_by_role("button", name="alpha", exact=True).click()
+    settings = page.get_by_role("group", name="Of a queue")
+    settings.get_by_role("button", name="alpha", exact=True).click()
     within = "Preemption within the ClusterQueue"
     page.get_by_role("combobox", name=within).select_option("Never")
+    page.get_by_role("button", name="Apply", exact=True).click()
     expect(page.get_by_test_id("lives")).to_contain_text("urgent")
     played.keep()
     played.visit("Branches")

@@ -12,6 +12,7 @@ from urllib.parse import urljoin
 import psutil
 import pytest
 from django.conf import settings as configured
+from django.db import connection, transaction
 from django.test import override_settings as with_settings
 from hypothesis import given
 from hypothesis import strategies as st
@@ -26,7 +27,7 @@ from sandbox.base.database_time import DatabaseTime
 from sandbox.base.errors import ForbiddenError, InvalidError
 from sandbox.experiments import actions as experiments
 from sandbox.models import Experiment, Sandbox
-from sandbox.process import watchdog
+from sandbox.process import connections, watchdog
 from tests.builders import cluster_queue, flavor
 from tests.sandbox.conftest import contended, row, text_of
 from tests.services.default_run import DefaultRun, wait_for
@@ -137,6 +138,18 @@ def test_who_waits_uses_no_processor_time():
     with watchdog.within_cpu(0.4):
         assert done.wait(60)
     other.join()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_connection_that_work_was_ended_on_is_none_of_the_next(busy):
+    connection.ensure_connection()
+    with connection.cursor() as cursor:
+        cursor.execute("BEGIN")  # Django has not noted it yet
+    connection.in_atomic_block = True
+    connections.drop()
+    with transaction.atomic():
+        assert row(busy).pk == busy.pk
+    assert not connection.in_atomic_block
 
 
 @pytest.mark.parametrize("limit", [watchdog.within_cpu, watchdog.stopped_after])

@@ -20,11 +20,16 @@ _WHO = (
 )
 
 
-def wrong(who: str, what: str, text: str, answer: Row, at_ms: int) -> Iterator[str]:
-    """Yield what a row of the panel says and REST does not."""
+def wrong(who: str, what: str, text: str, answer: Row) -> Iterator[str]:
+    """Yield what a row of the panel says and REST does not.
+
+    REST tells it of now alone: of a tick that has gone by nothing can be compared.
+    """
+    if not answer["pressure"]:
+        return
     name = what.removeprefix("pressing ")
     sums = [_sum(who, name, by, answer["pressure"]) for by in _WHO]
-    seconds = max(1.0, at_ms / 1000)
+    seconds = max(1.0, answer["atMs"] / 1000)
     if not any(_says(text, name, found, seconds) for found in sums if found):
         yield f"{who}: {text!r}, not {sums}"
 

@@ -129,8 +129,7 @@ def differs(fact: Fact, found_in: Row, rows: dict[str, Row]) -> Iterator[str]:
     elif kind in answer_facts.KINDS:
         found = answer_facts.pairs_of(fact.what, fact.text, found_in)
     elif kind in pressing_facts.KINDS:
-        at_ms = rows["Sandbox//sandbox"]["tMs"]
-        yield from pressing_facts.wrong(fact.key, fact.what, fact.text, found_in, at_ms)
+        yield from pressing_facts.wrong(fact.key, fact.what, fact.text, found_in)
         return
     elif kind in said_facts.KINDS:
         yield from said_facts.wrong(fact.what, fact.text, found_in)

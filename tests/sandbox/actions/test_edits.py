@@ -115,7 +115,7 @@ def test_samples_one_by_one_in_any_order_give_the_same_objects(make, person):
 
 
 BAD = {
-    "broken YAML": ("a: [1,\nb: 2", "not YAML"),
+    "broken YAML": ("kind: [1,\nb: 2", "not YAML"),
     "an unknown kind": (
         "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ClusterQeue\nmetadata: {name: x}",
         "did you mean ClusterQueue",
@@ -183,7 +183,7 @@ def test_a_dangling_reference_is_a_warning_that_names_its_line(make, person):
 
 
 def test_what_can_be_taken_is_taken_when_errors_are_skipped(make, person):
-    texts = [("a.yaml", text_of(flavor("kept"))), ("b.yaml", "a: [1,\nb: 2")]
+    texts = [("a.yaml", text_of(flavor("kept"))), ("b.yaml", "kind: [1,\nb: 2")]
     imported = actions.do_import(person, make().pk, texts, skip_errors=True)
     assert imported.created == ["ResourceFlavor//kept"]
     assert [f.level for f in imported.findings] == ["error"]

@@ -1,0 +1,1 @@
+export{t as default}from"./Curves-D3xsLt5b.js";

@@ -1,0 +1,1 @@
+export{Wn as isServerMessage}from"./first-BS00s0Ef.js";
