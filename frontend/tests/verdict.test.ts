@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 
 import type { ChangeVerdict, PairVerdict, RunCourse, WorkloadVerdict } from "@/protocol/types";
 import { addedTo, changed, merged, type Part } from "@/store/edits/changes";
-import { groupOf, largest, lifeParts, median, scaleOf, shiftOf, teamsOf, type Shift } from "@/store/edits/verdict";
+import { groupOf, inkOf, largest, lifeParts, median, scaleOf, shiftOf, teamsOf, type Shift } from "@/store/edits/verdict";
 
 const course = (...stretches: RunCourse["stretches"]): RunCourse => ({ startedMs: null, finishedMs: null, place: "", evictions: 0, preemptions: 0, lostMs: 0, waitedMs: 0, stretches });
 const stretch = (runs: boolean, fromMs: number, toMs: number, end = "", lostMs = 0): RunCourse["stretches"][number] => ({ runs, fromMs, toMs, end, lostMs, place: "", by: "", reason: "", keptMs: 0 });
@@ -19,6 +19,10 @@ test("a row stands under the worst of its fates", () => {
   expect(shiftOf(row("endsLater", 40, "a", "never"))).toEqual({ ms: 40, atLeast: true });
   expect(shiftOf(row("endsEarlier", -20))).toEqual({ ms: 20, atLeast: false });
   expect(shiftOf(row("moved", 0))).toBeNull();
+});
+
+test("a row has the colour of the time that it says, whatever it stands under", () => {
+  expect([inkOf(row("startsLater", -350_000)), inkOf(row("endsLater", 4)), inkOf(row("never", 9)), inkOf(row("moved", 9))]).toEqual(["pass", "fail", "fail", "second"]);
 });
 
 test("a team has its own rows, and the range of all seeds", () => {

@@ -14,10 +14,15 @@ export function groupOf({ fates: [first = "equal"] }: Pick<WorkloadVerdict, "fat
   return LATER.includes(first) ? "later" : OTHER.includes(first) ? "other" : "earlier";
 }
 
-/** Return the colour of a row of the verdict: green for earlier, red for later or never, grey for neither. */
-export function inkOf(row: Pick<WorkloadVerdict, "fates">): "pass" | "fail" | "second" {
+/** Return the colour of a row of the verdict: green for earlier, red for later or never, grey for neither.
+ *
+ * It is that of the time that stands there: who starts later and ends earlier is green, and stands among the later ones.
+ */
+export function inkOf(row: Pick<WorkloadVerdict, "fates" | "laterMs">): "pass" | "fail" | "second" {
   const group = groupOf(row);
-  return group === "earlier" ? "pass" : group === "later" || group === "never" ? "fail" : "second";
+  if (group === "other" || group === "equal") return "second";
+  if (group === "never" || row.laterMs === 0) return group === "earlier" ? "pass" : "fail";
+  return row.laterMs > 0 ? "fail" : "pass";
 }
 
 /** Return the rows of a group: those that the change moves furthest first. */
