@@ -14,6 +14,7 @@ from sandbox.models import Sandbox, table_of
 from sandbox.page import diffs
 from sandbox.page.diffs import Page
 from sandbox.page.rows.transport import KEY
+from sandbox.process import watchdog
 from sandbox.world import history
 from sandbox.world.kept import Kept
 from scheduler.analysis.explain.shapes import Pressure
@@ -36,6 +37,8 @@ from scheduler.model.reasons import (
 
 
 MOST_SANDBOXES = 64
+#: A web process reads no more revisions than these for one answer: some 0.3 CPU-s.
+MOST_UNREAD = 1000
 
 
 class Counted(Protocol):
@@ -59,6 +62,11 @@ class CountCache(Generic[C]):
     ) -> None:
         self._empty, self._read = empty, read
         self._counts = Kept[C](MOST_SANDBOXES)
+
+    def unread(self, sandbox: Sandbox) -> int:
+        """Return how many revisions are to be read for the counts of now, at most."""
+        counts = self._counts.get(sandbox.pk)
+        return sandbox.revision - (counts.revision if counts is not None else 0)
 
     def brought_to(self, sandbox: Sandbox, page: Page) -> C:
         """Return the counts at the sandbox's revision."""
@@ -266,7 +274,11 @@ def _count_time(counts: WorkloadTotals, page: Page, touched: Sequence[str]) -> N
 
 
 def pressure_of(sandbox: Sandbox) -> Iterator[Pressure]:
-    """Yield the metrics that say how queues press each other; of waits the means."""
+    """Yield the metrics that say how queues press each other; of waits the means.
+
+    Cost: each revision once per process; a worker reads where many are unread.
+    """
+    watchdog.leave_to_worker(_workloads.unread(sandbox), MOST_UNREAD)
     counts = counts_of(sandbox, history.page_at(sandbox, sandbox.revision))
     for one, number in counts.counters.items():
         if one.name in (CAUSED, CONTENDED, BORROWED):
@@ -513,7 +525,8 @@ def _count_cost(counts: WorkloadTotals, one: Happened, place: Labels) -> None:
             pass
 
 
-counts_of = CountCache(WorkloadTotals, _read).brought_to
+_workloads = CountCache(WorkloadTotals, _read)
+counts_of = _workloads.brought_to
 
 
 # ------------------------------------------------------------------------

@@ -112,14 +112,15 @@ def _verdict(
             )
         if seed != left[-1]:
             _tell(row, verdict)
-            yield_to_others()
+            if not row.sandbox.is_real:  # whose world goes on between two turns
+                yield_to_others()
     assert verdict is not None, "the last seed is told with the verdict"
     return verdict
 
 
 def _known(row: KeptWhatIf, until_ms: int) -> PairVerdict | None:
     """Return what an earlier turn told of whole seeds."""
-    if not row.verdict or row.verdict["toMs"] != until_ms:
+    if row.sandbox.is_real or not row.verdict or row.verdict["toMs"] != until_ms:
         return None
     return msgspec.convert(row.verdict, PairVerdict)
 

@@ -229,6 +229,11 @@ class Unplaced(Words):
         "Its gang needs {of} places at once, and {n} of its pods fit now: it waits to be "
         "tried again.",
     )
+    SOME_TOGETHER = (
+        "unplaced.someTogether",
+        "Its gang needs {of} places at once; the first {n} of its pods fit now, and no more "
+        "were looked at.",
+    )
     RESERVING = (
         "unplaced.reserving",
         "Its application takes all places of its gang first, and has {n} of {of}.",
@@ -280,7 +285,6 @@ class Asked(Words):
     )
     FREE = ("asked.free", "{free} free of {of}.")
     CORDONED = ("asked.cordoned", "It is cordoned: it takes no new pods.")
-    GATED = ("asked.gated", "Its scheduling gates hold it back: {names}.")
     TAINT = ("asked.taint", "Taint {taint}: it takes pods that tolerate it.")
     UNTRIED = ("asked.untried", "not tried yet")
     IN_LINE = ("asked.inLine", "in line, and not tried yet")

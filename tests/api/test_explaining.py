@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from sandbox import actions
-from sandbox.explain import explaining, forecasting
+from sandbox.explain import counting, explaining, forecasting
 from sandbox.models import Event
+from sandbox.process import watchdog
 from tests import stored
 from tests.builders import node, pod, queue_tree
 from tests.sandbox.conftest import row, tick
@@ -144,3 +145,12 @@ def test_who_was_preempted_and_is_gone_is_told_by_whom_now_and_at_a_tick(
     (before,) = call("get", sandbox, "/waiting?about=low&tick=4").json()["answers"]
     assert before["state"] == "on n"
     assert call("get", sandbox, "/waiting?about=nobody").status_code == 404
+
+
+def test_how_queues_press_each_other_in_a_long_run_is_read_by_a_worker(
+    busy, monkeypatch
+):
+    tick(busy, 5)
+    monkeypatch.setattr(counting, "MOST_UNREAD", 4)
+    with pytest.raises(watchdog.ForWorkerError), watchdog.serving():
+        explaining.explain_fairness(row(busy), None)

@@ -300,6 +300,21 @@ def test_between_two_seeds_another_question_is_answered(call, queue, settings):
     assert call("get", queue, f"/what-ifs/{long}").json()["verdict"] == whole
 
 
+def test_seeds_of_a_real_cluster_are_of_one_turn(call, queue, settings, monkeypatch):
+    settings.ANSWER_INLINE = False
+    monkeypatch.setattr(Sandbox, "is_real", True)
+    monkeypatch.setattr("sandbox.whatifs.work.world_of", lambda row: plain_world(row))
+    long = asked(call, queue, quota(8), wait=0, seeds=[1, 2, 3]).json()["id"]
+    asked(call, queue, quota(6), wait=0)
+    with watchdog.ended_after(0):
+        assert execute(take())
+    assert KeptWhatIf.objects.get(pk=long).state == "open"
+
+
+def plain_world(row):
+    return history.world_at(row.sandbox, row.revision)
+
+
 def test_one_that_was_discarded_is_not_worked_out(call, queue, settings):
     settings.ANSWER_INLINE = False
     number = asked(call, queue, quota(8), wait=0).json()["id"]

@@ -95,8 +95,8 @@ def answers(world: World, name: str, past: Past = NO_PAST) -> list[Answer]:
     """Return why what is named is as it is; the first `MOST_ANSWERS` of several.
 
     `name` is `NAME`, `NAMESPACE/NAME`, `KIND/NAME` or `KIND/NAMESPACE/NAME`; `past` is
-    what ended runs before now. Raises
-    SchedulerError where nothing has that name. Cost: an explanation for each object.
+    what ended runs before now. Raises SchedulerError where nothing has that name. Cost:
+    an explanation for each object.
     """
     kind, slash, rest = name.partition("/")
     present = {*_WITHOUT_OBJECT, *(key.kind for key in world.objects)}
@@ -170,18 +170,8 @@ def _pod(world: World, key: Key) -> Answer:
     pod = world.kube.pods.get(key) if world.kube is not None else None
     if pod is not None and not found.node:
         said += places.fragments(world, pod)
-    gates = [str(one.get("name")) for one in _gates(world, key)]
-    if gates and not found.node:
-        said.insert(0, Asked.GATED.said(names=few(gates)))
     state = Asked.ON_NODE.said(node=found.node) if found.node else Asked.ON_NONE.said()
     return _answer(str(key), state.text, said)
-
-
-def _gates(world: World, key: Key) -> Iterable[Mapping[str, Any]]:
-    gates: Iterable[Mapping[str, Any]] = world.objects[key].spec.get(
-        "schedulingGates", ()
-    )
-    return gates
 
 
 def _members(world: World, wanted: str, own: str, name: str) -> Iterator[Answer]:

@@ -106,6 +106,8 @@ def together(world: World, key: Key) -> Iterator[Sentence]:
     copy, fits, of = fork(world), len(members) - len(waiting), needed or len(members)
     assert copy.kube is not None
     for pod in waiting[:MOST_TRIED]:
+        if fits >= of:
+            break
         table = copy.kube.table(pod)
         if table is None or not table.feasible:
             yield Unplaced.TOGETHER.said(n=fits, of=of, pod=pod.name)
@@ -115,7 +117,9 @@ def together(world: World, key: Key) -> Iterator[Sentence]:
         spec = {**given.spec, "nodeName": table.best[0]}
         copy.put(replace(given, manifest={**given.manifest, "spec": spec}))
         fits += 1
-    yield Unplaced.ALL_TOGETHER.said(n=fits, of=of)
+    known = fits >= of or len(waiting) <= MOST_TRIED
+    word = Unplaced.ALL_TOGETHER if known else Unplaced.SOME_TOGETHER
+    yield word.said(n=fits, of=of)
 
 
 def _refusals(table: PluginTable | None) -> Iterator[Sentence]:

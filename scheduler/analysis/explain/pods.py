@@ -72,7 +72,12 @@ def explain_pod(
             raise SchedulerError(RequestProblem.ENDED.said(key=key, phase=phase))
         raise SchedulerError(RequestProblem.UNPLACED.said(key=key))
     answer = _explanation(world, own, obj, table, most_nodes)
-    if answer.feasible and not answer.node:  # alone it fits: its gang may not
+    gates = [str(one.get("name")) for one in obj.spec.get("schedulingGates") or ()]
+    if gates:
+        answer.sentences.insert(
+            0, f"Its scheduling gates hold it back: {listed(gates)}."
+        )
+    elif answer.feasible and not answer.node:  # alone it fits: its gang may not
         answer.sentences[:0] = [said.text for said in places.together(world, key)]
     if answer.node and not bound:
         answer.points = not_run(answer.points)

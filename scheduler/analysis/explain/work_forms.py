@@ -259,6 +259,8 @@ def _with_nodes(world: World, objects: Sequence[Object]) -> Iterator[Variant]:
     for node in [*shapes.values()][:_MOST_OF_A_KIND]:
         (more,) = submitted([node], None)
         name = f"{node.key.name}-more"
+        while Key("Node", "", name) in world.objects:
+            name += "-more"
         more.metadata.update(name=name, labels={**node.labels, HOSTNAME: name})
         more.manifest.get("spec", {}).pop("unschedulable", None)
         added = replace(more, key=Key("Node", "", name))

@@ -2,8 +2,8 @@
 
 1. The work is put into a copy of the world, which runs on until it has all it asks for.
 2. Where that is late, the reasons are those of the copy, as `answers` tells them.
-3. Then the work is changed: fewer or smaller pods, another queue, a higher priority. Each
-   change is run, and those that start it now are told, the one at least cost first.
+3. Then the work is changed (`work_forms.py`): each change is run, and those that start it
+   now are told, the one at least cost first.
 """
 
 from __future__ import annotations

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from scheduler.analysis.explain.answers import answers
+from scheduler.analysis.explain.places import together
 from scheduler.analysis.explain.would import helps
 from scheduler.engine.tick import advance
 from scheduler.engine.world import World
@@ -233,3 +234,53 @@ def test_yunikorn_names_the_limit_that_leaves_too_little(limit, said):
     advance(world, 30_000)
     (found,) = answers(world, "p")
     assert said in found.sentences
+
+
+def gang(count: int, least: int) -> World:
+    """A gang of so many pods beside a node with room for five; it is not tried again yet."""
+    plugins = {
+        "multiPoint": {"enabled": [{"name": "Coscheduling"}]},
+        "queueSort": {
+            "disabled": [{"name": "*"}],
+            "enabled": [{"name": "Coscheduling"}],
+        },
+    }
+    group = {
+        "apiVersion": "scheduling.x-k8s.io/v1alpha1",
+        "kind": "PodGroup",
+        "metadata": {"name": "train", "namespace": "default"},
+        "spec": {"minMember": least},
+    }
+    label = {"scheduling.x-k8s.io/pod-group": "train"}
+    pods = [pod(f"w{number}", cpu=1, labels=label) for number in range(count)]
+    profiles = [{"schedulerName": "default-scheduler", "plugins": plugins}]
+    world = world_of(
+        node("n", cpu=5),
+        group,
+        *pods,
+        stack="kube",
+        kubeScheduler={"profiles": profiles},
+    )
+    return world
+
+
+@pytest.mark.parametrize(
+    ("count", "least", "tried", "said"),
+    [
+        (7, 4, 100, "needs 4 places at once, and 4 of its pods fit now: it waits"),
+        (7, 6, 100, "needs 6 places at once, and 5 of its pods fit now; w5 does not:"),
+        (
+            7,
+            6,
+            2,
+            "needs 6 places at once; the first 2 of its pods fit now, and no more",
+        ),
+    ],
+)
+def test_a_gang_is_told_by_what_it_needs_and_by_what_was_looked_at(
+    count, least, tried, said, monkeypatch
+):
+    monkeypatch.setattr("scheduler.analysis.explain.places.MOST_TRIED", tried)
+    world = gang(count, least)
+    found = [one.text for one in together(world, Key("Pod", "default", "w0"))]
+    assert said in found[0]
