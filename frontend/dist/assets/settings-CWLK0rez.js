@@ -1,1 +1,0 @@
-export{t as allSettings,n as allTerms}from"./settings-2l7CM3tM.js";
