@@ -77,7 +77,7 @@ def test_guests_follow_guess_and_are_led_on(
     page.keyboard.press("Escape")
     expect(page.get_by_test_id("lesson-stage")).to_have_count(0)
     code = page.get_by_test_id("lesson-code").inner_text()
-    assert code == on_stage
+    assert code == on_stage, "the code stays while the stage closes"
     drawn = page.get_by_role("img", name="QR code of")
     link = f"{lan_run.url}/join?code={code.replace(' ', '')}"
     expect(drawn).to_have_attribute("data-text", link)

@@ -339,7 +339,7 @@ LARGE = {
                         "replicas": 1,
                         "template": copy.deepcopy(TEMPLATE),  # YAML would repeat it
                     }
-                    for n in range(3000)
+                    for n in range(1500)
                 ],
             },
             labels=GANG,

@@ -36,12 +36,18 @@ gate.refuses = (path) => {
   return lesson.part === "follower" && lesson.news !== null && !asks ? t(lesson.guest ? "lesson.guest" : "lesson.readOnly") : null;
 };
 
+let taken: string | null = null;
+
 /** Find out what this tab is in the lesson of the open sandbox; call when it opens. */
 export async function takePart(id: string): Promise<void> {
-  lesson.guesses = {};
-  lesson.own = new Set();
-  lesson.together = true;
-  lesson.code = "";
+  // The bar that calls this comes and goes with the stage: its code and guesses stay.
+  if (id !== taken) {
+    taken = id;
+    lesson.guesses = {};
+    lesson.own = new Set();
+    lesson.together = true;
+    lesson.code = "";
+  }
   lesson.part = keptHere(`presents.${id}`) !== null ? "presenter" : keptHere(`follows.${id}`) !== null ? "follower" : null;
   if (lesson.part === "follower") lesson.guest = await ask("Me", "GET", "/me").then((me) => me.guest, () => false);
   if (lesson.part !== null) await fetchLesson(id);
