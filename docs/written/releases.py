@@ -61,11 +61,15 @@ is refused as Kueue refuses to start. What is asked for and not followed is name
 _RULES = """## Changes
 
 The ledger has {count} changes that can be seen from outside. `first patch` is of each branch; `yes` of a release is that
-it has the change. *Followed*: each release decides as itself; *as since*: a run decides as since then for every release,
-and a report of an upgrade says that it could differ; *not examined*: which of the two was not looked at. *Recorded* is
+it has the change. *Followed*: each release decides as itself; *alike*: runs decide alike for every release, and a report
+of an upgrade says that it could differ; *not examined*: the same, and nobody has read its source yet. *Recorded* is
 played on the real one, *read* is read in its source, *told* is told by its changelog. `concerns` is what a world must have
 to notice it; what changes statuses, messages, answers or metrics alone, and what needs an edit, a restart or chance,
-says so there.
+says so there. *Held* has a test that fails when the row is turned over.
+
+| scheduler | changes | followed | of these held | alike | not examined | of these decisions of undisturbed runs |
+| --- | --- | --- | --- | --- | --- | --- |
+{counts}
 """
 _DEFAULTS = """## waitForPodsReady, where a Configuration leaves it out
 
@@ -78,7 +82,7 @@ def releases_page() -> str:
     """Return the text of `docs/releases.md`."""
     parts = [
         _HEAD.format(unreleased=UNRELEASED) + "\n".join(_schedulers()),
-        _RULES.format(count=len(RULES)).rstrip(),
+        _RULES.format(count=len(RULES), counts="\n".join(_counts())).rstrip(),
         *(_table(scheduler) for scheduler in TITLES),
         _DEFAULTS + "\n".join(_defaults()),
         "\n".join(_gates()),
@@ -90,6 +94,22 @@ def _schedulers() -> Iterator[str]:
     for scheduler, title in TITLES.items():
         cells = (known(scheduler), FOLLOWED_FROM[scheduler], NEWEST[scheduler])
         yield f"| {title} | {' | '.join(cells)} |"
+
+
+def _counts() -> Iterator[str]:
+    for scheduler, title in TITLES.items():
+        rows = [rule for rule in RULES if rule.scheduler == scheduler]
+        followed = [rule for rule in rows if rule.followed]
+        unread = [rule for rule in rows if not rule.examined]
+        counts = (
+            len(rows),
+            len(followed),
+            sum(bool(rule.test) for rule in followed),
+            len(rows) - len(followed) - len(unread),
+            len(unread),
+            sum(rule.in_runs for rule in unread),
+        )
+        yield f"| {title} | {' | '.join(map(str, counts))} |"
 
 
 def _columns(scheduler: Scheduler) -> list[str]:
@@ -144,7 +164,7 @@ def _followed(rule: Rule, has: list[str]) -> str:
         return "not examined"
     if "no" not in has:
         return f"from {FOLLOWED_FROM[rule.scheduler]}"
-    return "as since"
+    return "alike"
 
 
 def _defaults() -> Iterator[str]:
