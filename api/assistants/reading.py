@@ -89,7 +89,7 @@ class ReadingTools:
         """Say why anything is as it is, in numbers; or what waits here, and for what."""
         with refusals():
             found: Any = self.up.client(context).operations.waiting_read(
-                sandbox, about=about or None, tick=tick
+                sandbox, about=about or None, tick=tick, tried=bool(about) or None
             )
         lines = [plain(line, most=600) for line in why_lines(found)]
         return answer(lines, self.up.link(sandbox, _about(found)))

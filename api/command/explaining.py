@@ -53,7 +53,10 @@ def explain(asked: Asked) -> Found:
     words = asked.words
     if words.kind is None:
         whole: Any = asked.client.operations.waiting_read(
-            words.sandbox, about=words.object or None, tick=words.tick
+            words.sandbox,
+            about=words.object or None,
+            tick=words.tick,
+            tried=bool(words.object) or None,
         )
         return Found(document=whole, text="\n".join(lines_of(whole)))
     namespace, slash, name = words.object.partition("/")

@@ -20,7 +20,7 @@ from scheduler.analysis.explain.outcomes import queue_of
 from scheduler.analysis.explain.past import DecidedPast
 from scheduler.analysis.explain.sentences import named_object
 from scheduler.analysis.explain.would import lines_of as would_lines
-from scheduler.analysis.explain.would import would
+from scheduler.analysis.explain.would import overview_run, would
 from scheduler.analysis.forecast.submission import read_submission
 from scheduler.analysis.lines import RunLines
 from scheduler.analysis.measures.subjects import kind_of_subjects
@@ -169,7 +169,8 @@ class LocalSandbox:
         does not exist.
         """
         past = DecidedPast(self._decisions)
-        return Why(to_document(overview(self.world, name, past)))
+        made = overview_run if name else overview
+        return Why(to_document(made(self.world, name, past)))
 
     def would(self, *manifests: Manifest, horizon: str = "24h") -> Would:
         """Return whether work would start if it were submitted now, when, at whose cost.

@@ -120,7 +120,9 @@ class ServedSandbox:
 
     def why(self, name: str = "") -> Why:
         """Return why anything is as it is, as `LocalSandbox.why`."""
-        found: Any = self.client.operations.waiting_read(self.id, about=name or None)
+        found: Any = self.client.operations.waiting_read(
+            self.id, about=name or None, tried=bool(name) or None
+        )
         return Why(found)
 
     def would(self, *manifests: Mapping[str, Any], horizon: str = "24h") -> Would:

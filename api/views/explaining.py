@@ -86,15 +86,28 @@ class Waiting(View):
                 description="A Workload, job, pod, gang, application, queue, cohort or "
                 "node, with its namespace or kind before it, if need be.",
             ),
+            OpenApiParameter(
+                "tried",
+                bool,
+                description="Also run copies on, for when it starts by itself and which "
+                "changes start it now: a worker's answer; false.",
+            ),
+            ANSWER_WAIT,
         ],
     )
     def get(self, request: Request, sandbox_id: str) -> Response:
         """Return what waits by its cause, the most common first, and answers about `about`."""
-        about = request.query_params.get("about", "")
-        found = explaining.explain_overview(
-            self.sandbox(sandbox_id), about, tick_of(request)
-        )
-        return Response(found)
+        about, tick = request.query_params.get("about", ""), tick_of(request)
+        sandbox = self.sandbox(sandbox_id)
+        if about and flag(request, "tried"):
+            return self.by_workers(
+                "explanation",
+                sandbox,
+                wait_s=answer_wait(request),
+                about=about,
+                tick=tick,
+            )
+        return Response(explaining.explain_overview(sandbox, about, tick))
 
 
 class Fairness(View):

@@ -26,6 +26,11 @@ def _counterfactuals(sandbox: Sandbox, *, workload: str, **asked: Any) -> Any:
     return explaining.explain_counterfactuals(sandbox, key_of(workload), **asked)
 
 
+@answers("explanation")
+def _explanation(sandbox: Sandbox, *, about: str, tick: int | None) -> Any:
+    return explaining.explain_overview(sandbox, about, tick, tried=True)
+
+
 @answers("incident")
 def _incident(sandbox: Sandbox, *, change: Any, **window: Any) -> Any:
     found = msgspec.convert(change, Change)

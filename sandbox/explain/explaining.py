@@ -27,6 +27,7 @@ from scheduler.analysis.explain.preemptions import explain_preemption
 from scheduler.analysis.explain.queues import queue_fairness
 from scheduler.analysis.explain.sentences import meant
 from scheduler.analysis.explain.workloads import explain
+from scheduler.analysis.explain.would import overview_run
 from scheduler.analysis.reproduction import (
     Reproduction,
     Start,
@@ -116,11 +117,17 @@ class EventPast:
         ]
 
 
-def explain_overview(sandbox: Sandbox, about: str, tick: int | None) -> dict[str, Any]:
-    """Return what waits and for what, and answers about what is named, if anything is."""
+def explain_overview(
+    sandbox: Sandbox, about: str, tick: int | None, *, tried: bool = False
+) -> dict[str, Any]:
+    """Return what waits and for what, and answers about what is named, if anything is.
+
+    With `tried` also what copies of the world that run on say of it.
+    """
+    made = overview_run if tried else overview
     with _world(sandbox, tick) as world:
         try:
-            return to_document(overview(world, about, EventPast(sandbox, tick)))
+            return to_document(made(world, about, EventPast(sandbox, tick)))
         except SchedulerError as error:
             raise NotFoundError(error.said) from error
 

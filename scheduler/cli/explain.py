@@ -27,7 +27,7 @@ from scheduler.analysis.explain.shapes import (
     TriedNode,
 )
 from scheduler.analysis.explain.workloads import explain
-from scheduler.analysis.explain.would import helps, when
+from scheduler.analysis.explain.would import overview_run
 from scheduler.cli.files import add_stack_word
 from scheduler.cli.run import assemble_as, read_sources, world_at
 from scheduler.cli.statuses import refused
@@ -66,14 +66,7 @@ def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
 def _write_answers(out: TextIO, world: World, options: argparse.Namespace) -> int:
     """Write why what is named is as it is, whatever it is, and when what waits starts."""
     past = DecidedPast(world.take().decisions)
-    found = overview(world, options.about, past)
-    if len(found.answers) == 1:
-        [one] = found.answers
-        kind, namespace, name = [*one.about.split("/"), "", ""][:3]
-        key = Key(kind, namespace, name)
-        if kind in ("Workload", "Pod") and key in world.objects and not cluster_of(key):
-            one.said += [*helps(world, key), *when(world, key)]
-            one.sentences = [said.text for said in one.said]
+    found = overview_run(world, options.about, past)
     if options.json:
         out.write(_json([found]))
     else:

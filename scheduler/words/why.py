@@ -18,8 +18,9 @@ class Why(Words):
         "Tried now as the head of its queue, it would preempt {names}.",
     )
     SKIPPED = ("why.skipped", "Tried now, {message}.")
-    WAITS = (
-        "why.waits",
+    WAITS = ("why.waits", "Tried now as the head of its queue, it would wait.")
+    WAITS_AS = (
+        "why.waitsAs",
         "Tried now as the head of its queue, it would wait: {reason}.",
     )
     MISCONFIGURED = (
@@ -400,6 +401,11 @@ class IfSubmitted(Words):
     HELPS_PREEMPTS = (
         "would.helpsPreempts",
         "It would start in {span} with {change}, and preempt {names}.",
+    )
+    HELPS_IF = ("would.helpsIf", "It would start in {span} if {change}.")
+    HELPS_IF_PREEMPTS = (
+        "would.helpsIfPreempts",
+        "It would start in {span} and preempt {names} if {change}.",
     )
     IN_QUEUE = ("would.inQueue", "queue {queue}")
     TOLERANT = ("would.tolerant", "a toleration of {taint}")

@@ -147,6 +147,17 @@ def test_who_was_preempted_and_is_gone_is_told_by_whom_now_and_at_a_tick(
     assert call("get", sandbox, "/waiting?about=nobody").status_code == 404
 
 
+def test_what_starts_a_workload_is_tried_by_a_worker_where_it_is_asked_for(
+    call, busy, waiting
+):
+    path = f"/waiting?about={waiting.name}"
+    plain = call("get", busy, path).json()["answers"][0]["sentences"]
+    tried = call("get", busy, f"{path}&tried=true").json()["answers"][0]["sentences"]
+    assert tried[: len(plain)] == plain
+    assert any(line.startswith("By itself it ") for line in tried[len(plain) :])
+    assert call("get", busy, "/waiting?about=nobody&tried=true").status_code == 404
+
+
 def test_how_queues_press_each_other_in_a_long_run_is_read_by_a_worker(
     busy, monkeypatch
 ):

@@ -57,10 +57,14 @@ _WITHOUT_OBJECT = ("Application", "Cohort", "Queue")
 
 
 class Answer(Shape):
-    """Why one thing is as it is. `state` is "" where it has none."""
+    """Why one thing is as it is. `state` is "" where it has none.
+
+    `pod` is the pod of it that speaks for all that wait; "" where none does.
+    """
 
     about: str
     state: str
+    pod: str
     sentences: list[str]
     said: list[Sentence]
 
@@ -211,7 +215,7 @@ def _group(world: World, name: str, pods: list[Key]) -> Answer:
         return _answer(name, "", [Asked.ALL_PLACED.said(n=len(pods))])
     first = _pod(world, waiting[0])
     said = Asked.SOME_WAIT.said(n=len(waiting), of=len(pods), pod=waiting[0].name)
-    return _answer(name, "", [said, *first.said])
+    return _answer(name, "", [said, *first.said], waiting[0])
 
 
 def _queue(world: World, wanted: str, own: str, _: str) -> Iterator[Answer]:
@@ -359,8 +363,12 @@ def _room(world: World, name: str) -> Iterator[Sentence]:
             yield Asked.FREE.said(free=left, of=Quantity(resource, str(amount)))
 
 
-def _answer(about: str, state: str, said: list[Sentence]) -> Answer:
-    return Answer(about=about, state=state, said=said, sentences=[s.text for s in said])
+def _answer(
+    about: str, state: str, said: list[Sentence], pod: Key | None = None
+) -> Answer:
+    sentences = [one.text for one in said]
+    told = str(pod) if pod is not None else ""
+    return Answer(about=about, state=state, said=said, sentences=sentences, pod=told)
 
 
 # ------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from scheduler.engine.kueue.workload.info import WorkloadInfo
 from scheduler.engine.world import World
 from scheduler.model.objects import Key, Object
 from scheduler.model.reasons import ADMITTED, MISCONFIGURED, QUOTA_RESERVED, is_true
+from scheduler.model.releases.release import PENDING
 from scheduler.model.sentence import Named, Place, Quantity, Sentence, named, share
 from scheduler.words.why import Gate, Short, Why
 
@@ -98,8 +99,10 @@ def _state(answer: Explanation) -> Iterator[Sentence]:
             yield Why.SKIPPED.said(message=f"{text[:1].lower()}{text[1:]}")
         case _ if attempt.reason == MISCONFIGURED:
             yield Why.MISCONFIGURED.said(message=attempt.message)
+        case _ if attempt.reason == PENDING:  # which says no more than that it waits
+            yield Why.WAITS.said()
         case _:
-            yield Why.WAITS.said(reason=attempt.reason)
+            yield Why.WAITS_AS.said(reason=attempt.reason)
 
 
 def _line(answer: Explanation) -> Iterator[Sentence]:

@@ -14,7 +14,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from scheduler.analysis.explain import answers, places
+from scheduler.analysis.explain.answers import Overview
+from scheduler.analysis.explain.counterfactuals import counterfactuals
 from scheduler.analysis.explain.outcomes import MOST_DECISIONS, victim_of
+from scheduler.analysis.explain.past import Past
 from scheduler.analysis.explain.shapes import Shape, Victim
 from scheduler.analysis.explain.work_forms import Variant, ladders
 from scheduler.analysis.explain.workloads import waits
@@ -27,7 +30,7 @@ from scheduler.model.decisions import Admit, Bind, Decision, Evict, Finish, Pree
 from scheduler.model.errors import SchedulerError
 from scheduler.model.objects import Key, Object, cluster_of
 from scheduler.model.problems import RequestProblem
-from scheduler.model.sentence import Items, Named, Sentence, few, named
+from scheduler.model.sentence import Items, Named, Sentence, few, named, plain
 from scheduler.words.why import IfSubmitted
 
 HORIZON_MS = 86_400_000
@@ -132,12 +135,33 @@ def when(world: World, key: Key, *, horizon_ms: int = HORIZON_MS) -> list[Senten
     return [said.said(span=_span(since), **holes), *_assumed(world)]
 
 
-def helps(world: World, key: Key, *, limit: int = MOST_RUNS) -> list[Sentence]:
-    """Return changes of a pod that waits with which it starts now, each of them run.
+def overview_run(world: World, name: str, past: Past) -> Overview:
+    """Return `overview`, and of the one thing that `name` means what runs of copies say.
 
-    Nothing of what waits for nothing, of a Workload (`counterfactuals` tries those), and
-    of what starts by itself as soon. Cost: at most `limit` copies, each run for `NOW_MS`.
+    That is which changes start it now, and when it starts by itself; of what waits for
+    nothing, and of several things, the overview alone. Cost: as `helps` and `when`.
     """
+    found = answers.overview(world, name, past)
+    if len(found.answers) == 1:
+        [one] = found.answers
+        key = Key(*[*(one.pod or one.about).split("/"), "", ""][:3])
+        if key in world.objects and not cluster_of(key):
+            one.said += [*helps(world, key), *when(world, key)]
+            one.sentences = [said.text for said in one.said]
+    return found
+
+
+def helps(world: World, key: Key, *, limit: int = MOST_RUNS) -> list[Sentence]:
+    """Return changes of a pod or Workload that waits with which it starts now, each run.
+
+    Of a Workload that waits for quota those of its queue, cohort and policies that
+    `counterfactuals` tries; of an admitted one those of its first pod without a node.
+    Nothing of what waits for nothing, and of what starts by itself as soon. Cost: at most
+    `limit` copies, each run for `NOW_MS`.
+    """
+    if key.kind == "Workload":
+        missing = places.unplaced(world, key) if world.lifetime.placement() else []
+        return helps(world, missing[0]) if missing else _of_quota(world, key, limit)
     obj = world.objects.get(key)
     if obj is None or key.kind != "Pod":
         return []
@@ -148,7 +172,26 @@ def helps(world: World, key: Key, *, limit: int = MOST_RUNS) -> list[Sentence]:
     if unchanged.started_ms is not None:
         return []
     found = sorted(_changes(world, [obj], limit), key=lambda one: len(one.victims))
-    return [_change(one, there=True) for one in found[:_MOST_CHANGES]]
+    return [_change(one, _OF_POD) for one in found[:_MOST_CHANGES]]
+
+
+def _of_quota(world: World, key: Key, limit: int) -> list[Sentence]:
+    """Return the first changes that let a Workload in now, those at no one's cost first."""
+    tried = counterfactuals(world, key, horizon_ms=NOW_MS, limit=limit).verdicts
+    if any(one.kind == "wait" and one.verdict != "no" for one in tried):
+        return []
+    works = [
+        JobChange(
+            said=plain(one.subject),
+            text=one.subject,
+            starts_ms=(one.outcome.at_ms or 0) - one.outcome.ran_from_ms,
+            victims=one.outcome.victims,
+        )
+        for one in tried
+        if one.verdict == "yes"
+    ]
+    works.sort(key=lambda one: len(one.victims))
+    return [_change(one, _OF_WORKLOAD) for one in works[:_MOST_CHANGES]]
 
 
 # ------------------------------------------------------------------------
@@ -335,11 +378,15 @@ def _assumed(world: World) -> Iterator[Sentence]:
         yield IfSubmitted.STATED.said()
 
 
-def _change(change: JobChange, *, there: bool = False) -> Sentence:
-    """Return what a change does, of work that is `there` or is not submitted yet."""
-    alone, preempts = IfSubmitted.CHANGE, IfSubmitted.CHANGE_PREEMPTS
-    if there:
-        alone, preempts = IfSubmitted.HELPS, IfSubmitted.HELPS_PREEMPTS
+_Effect = tuple[IfSubmitted, IfSubmitted]  # what a change does; and whom it preempts
+_SUBMITTED: _Effect = (IfSubmitted.CHANGE, IfSubmitted.CHANGE_PREEMPTS)
+_OF_POD: _Effect = (IfSubmitted.HELPS, IfSubmitted.HELPS_PREEMPTS)
+_OF_WORKLOAD: _Effect = (IfSubmitted.HELPS_IF, IfSubmitted.HELPS_IF_PREEMPTS)
+
+
+def _change(change: JobChange, effect: _Effect = _SUBMITTED) -> Sentence:
+    """Return what a change does."""
+    alone, preempts = effect
     span = _span(change.starts_ms)
     if not change.victims:
         return alone.said(change=change.said, span=span)

@@ -340,7 +340,10 @@ QUESTIONS: dict[str, Question] = {
             job("mine", queue="main", cpu=1),
         ],
         "explain --at 1m --about mine",
-        ("stopPolicy of ClusterQueue main is Hold",),
+        (
+            "stopPolicy of ClusterQueue main is Hold",
+            "if stopPolicy of main is None.",
+        ),
     ),
     "admitted, pods pending": Question(
         "My job is admitted; why are its pods Pending?",
@@ -354,6 +357,7 @@ QUESTIONS: dict[str, Question] = {
         (
             "1 of its 1 pods is on no node",
             "8 CPU on 2 nodes together, at most 4 CPU on one",
+            "with one more node like n1.",
         ),
     ),
     "threshold": Question(
@@ -416,7 +420,10 @@ QUESTIONS: dict[str, Question] = {
             job("small", queue="main", cpu=1, arrival="5s"),
         ],
         "explain --at 1m --about small",
-        ("StrictFIFO tries nobody before job-large-",),
+        (
+            "StrictFIFO tries nobody before job-large-",
+            "if queueingStrategy of main is BestEffortFIFO.",
+        ),
     ),
     "taint": Question(
         "Which taint keeps my pod away?",
@@ -569,6 +576,7 @@ QUESTIONS: dict[str, Question] = {
         (
             "needs 8 places at once, and 7 of its pods fit now; w7 does not",
             "1 node: Insufficient cpu",
+            "with one more node like n.",
         ),
     ),
     "kai#2058 (e)": Question(

@@ -71,7 +71,7 @@ def test_each_sentence_has_its_code() -> None:
     world = lender_and_borrower(job("j", queue="borrower", cpu=9), until_ms=1_000)
     answer = explain(world, workload(world, "j"))
     assert [sentence.text for sentence in answer.said] == answer.sentences
-    codes = ["why.waits", "why.notForQuota", "short.never"]
+    codes = ["why.waitsAs", "why.notForQuota", "short.never"]
     assert [sentence.code for sentence in answer.said] == codes
 
 

@@ -232,3 +232,14 @@ def test_an_application_that_is_over_can_still_be_asked_about() -> None:
     assert again.yunikorn is not None
     (one,) = again.yunikorn.partition.ended
     assert (one.app, one.queue, one.state) == ("a", "root.q", "Completed")
+
+
+def test_an_edit_of_a_pod_does_not_start_an_application_that_may_not_run() -> None:
+    made = world(queues=queue_tree({"name": "q", "maxapplications": 1}))
+    for name in ("held", "mine"):
+        made.put(pod(name, "root.q", labels={"applicationId": name}))
+        run(made, 1)
+    made.put(pod("mine", "root.q", cpu="500m", labels={"applicationId": "mine"}))
+    run(made, 3)
+    assert made.yunikorn is not None
+    assert made.yunikorn.partition.apps["mine"].state is State.ACCEPTED

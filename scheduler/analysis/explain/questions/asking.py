@@ -130,7 +130,7 @@ def _placements(
     if found and any(row.verdict == "barred" for row in answer.flavors):
         now = ", ".join(f"{name}={value}" for name, value in found.items())
         change = Change(edits=[edit(work.key, podSets=pod_sets)])
-        yield _one("nodeSelector", now, f"no nodeSelector {now}", change, "")
+        yield _one("nodeSelector", now, f"it has no nodeSelector {now}", change, "")
 
 
 # ---- priority and weight ----

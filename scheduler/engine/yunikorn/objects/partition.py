@@ -201,8 +201,8 @@ class Partition(PartitionState):
         elif app.state in (State.STARTING, State.COMPLETING, State.RESUMING):
             self.set_state(app, State.RUNNING)
 
-    def drop_ask(self, ask: Ask) -> None:
-        """Remove a pending ask."""
+    def drop_ask(self, ask: Ask, *, edited: bool = False) -> None:
+        """Remove a pending ask; of one that is `edited` the application gets it back."""
         app, leaf = ask.app, ask.app.queue
         if ask.reserved_on is not None:
             self.unreserve(ask)
@@ -214,7 +214,8 @@ class Partition(PartitionState):
         if app.priority != before:
             leaf.reprioritize(before, app.priority)
         leaf.resort(app)
-        self._holds_less(app)
+        if not edited:
+            self._holds_less(app)
         self.changed()
 
     def release(self, ask: Ask) -> None:

@@ -81,9 +81,10 @@ class PodHandlers(ApplicationHandlers):
         if self.predicate_context is not None:
             ask.predicate = self.predicate_context.predicate(pod)
             self.partition.changed()
-        if same and ask.app.id == details.app and ref.queue == details.queue:
+        stays = ask.app.id == details.app and ref.queue == details.queue
+        if same and stays:
             return
-        self._drop(obj.key)
+        self._drop(obj.key, edited=stays)
         self.records[ask.key] = pod
         self._add_pod(obj, details, restore=False)
 
@@ -155,7 +156,7 @@ class PodHandlers(ApplicationHandlers):
             return own == "true"
         return not self.opted_out.get(str(obj.spec.get("priorityClassName")), False)
 
-    def _drop(self, key: Key) -> None:
+    def _drop(self, key: Key, *, edited: bool = False) -> None:
         self.rejected.pop(key, None)
         self.timed_out.discard(key)
         for waiting in self.waiting_for_node.values():
@@ -164,7 +165,7 @@ class PodHandlers(ApplicationHandlers):
         if ask is not None:
             self._store(ask)
             if ask.node is None:
-                self.partition.drop_ask(ask)
+                self.partition.drop_ask(ask, edited=edited)
             else:
                 self.partition.release(ask)
             self.context.journal.touch(key)
