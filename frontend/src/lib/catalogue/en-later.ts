@@ -1432,6 +1432,7 @@ export const EN_LATER = {
   "tab.where": "Where",
   "pod.onNode": "on {node}",
   "pod.noNode": "no node",
+  "pod.starts": "What would start it?",
   "pod.permit": "assumed on {node}, waits at Permit for {plugin} until {until} at most",
   "pod.assumed": "assumed on {node}, being bound",
   "pod.nominated": "nominated to {node}",

@@ -398,6 +398,7 @@ export const ZH_HANS: Words = {
   "tab.where": "去处",
   "pod.onNode": "在 {node} 上",
   "pod.noNode": "无节点",
+  "pod.starts": "怎样才能启动？",
   "pod.permit": "已假定在 {node} 上，在 Permit 等待 {plugin}，最迟到 {until}",
   "pod.assumed": "已假定在 {node} 上，正在绑定",
   "pod.nominated": "已提名到 {node}",

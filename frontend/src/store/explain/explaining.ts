@@ -27,6 +27,16 @@ export async function whyOf(sandbox: string, key: string, tick: number | null, s
   return found.answers[0] ?? { said: [], sentences: [] };
 }
 
+/** What runs of copies say, and of which tick. */
+export type Tried = Pick<Would, "tick" | "said" | "sentences">;
+
+/** Ask which changes start a pod that waits now, and when it starts by itself: a worker runs them. */
+export async function whatStarts(sandbox: string, key: string, tick: number | null, signal: AbortSignal): Promise<Tried> {
+  const found = await ask("Overview", "GET", `/sandboxes/${sandbox}/waiting`, { query: { tick, about: key, tried: true }, signal });
+  const said = found.answers.flatMap((one) => one.said).filter((one) => one.code.startsWith("would."));
+  return { tick: found.tick, said, sentences: [] };
+}
+
 /** Ask whether work would start if it were submitted now; `manifest` as an import takes it. */
 export function wouldStart(sandbox: string, manifest: object, signal: AbortSignal): Promise<Would> {
   return ask("Would", "POST", `/sandboxes/${sandbox}/would`, { body: manifest, signal });
