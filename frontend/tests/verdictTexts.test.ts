@@ -22,7 +22,7 @@ const GPU = [{ resource: "nvidia.com/gpu", amount: "4", flavor: "a100" }];
 const KINDS = [
   verdict("wait"), verdict("wait", { finishes: ["Workload/team/x", "Workload/team/y"] }), verdict("active"), verdict("stopPolicy"),
   verdict("stopPolicy", { change: edits("LocalQueue", "main") }), verdict("topology", { value: "preferred" }), verdict("topology", { value: "unconstrained" }),
-  verdict("nominalQuota", { amounts: GPU, value: "a100" }), verdict("borrowingLimit", { amounts: GPU, value: "a100" }), verdict("borrowingLimit", { value: "a100" }),
+  verdict("nominalQuota", { amounts: GPU, value: "a100" }), verdict("borrowingLimit", { amounts: GPU, value: "a100" }), verdict("borrowingLimit", { value: "a100" }), verdict("lendingLimit", { value: "a100" }),
   verdict("priority", { value: "5" }), verdict("weight", { value: "3" }), verdict("queueingStrategy", { value: "BestEffortFIFO" }),
   verdict("reclaimWithinCohort", { value: "Any" }), verdict("withinClusterQueue", { value: "LowerPriority" }), verdict("borrowWithinCohort", { value: "LowerPriority" }),
   verdict("localQueue", { value: "other" }),

@@ -115,6 +115,14 @@ class Short(Words):
         "Flavor {flavor}: {asked} asked, {free} free, and no more than {most} could "
         "ever be; short by {short}.",
     )
+    BORROWING = (
+        "short.borrowing",
+        "Its cohort has more that is free: borrowingLimit of {queue} is {limit}.",
+    )
+    LENDING = (
+        "short.lending",
+        "{queue} has {kept} free that it does not lend: its lendingLimit is {limit}.",
+    )
     PLACES = ("short.places", "{podSet} has places in flavor {flavor} {where}.")
     NO_PLACES = ("short.noPlaces", "{podSet}: {reason}.")
     NO_DOMAIN = (

@@ -80,21 +80,22 @@ def add_quota(
     return Change(edits=[edit(key, resourceGroups=_raised(world, key, added, field))])
 
 
-def without_limit(world: World, key: Key, places: set[tuple[str, str]]) -> Change:
-    """Return a ClusterQueue's borrowing limits taken away at these places."""
-    groups = [
-        _group(group, lambda flavor, r: _unlimited(flavor, r, places))
-        for group in world.objects[key].spec.get("resourceGroups") or ()
-    ]
-    return Change(edits=[edit(key, resourceGroups=groups)])
+def without_limit(
+    world: World,
+    key: Key,
+    places: set[tuple[str, str]],
+    field: str = "borrowingLimit",
+) -> Change:
+    """Return a limit of a ClusterQueue or Cohort taken away at these places."""
 
+    def unlimited(flavor: str, resource: dict[str, Any]) -> dict[str, Any]:
+        if (flavor, resource["name"]) not in places:
+            return resource
+        return {name: value for name, value in resource.items() if name != field}
 
-def _unlimited(
-    flavor: str, resource: dict[str, Any], places: set[tuple[str, str]]
-) -> dict[str, Any]:
-    if (flavor, resource["name"]) not in places:
-        return resource
-    return {name: v for name, v in resource.items() if name != "borrowingLimit"}
+    groups = world.objects[key].spec.get("resourceGroups") or ()
+    made = [_group(group, unlimited) for group in groups]
+    return Change(edits=[edit(key, resourceGroups=made)])
 
 
 def _raised(

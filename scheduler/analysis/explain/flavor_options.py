@@ -10,9 +10,12 @@ import msgspec
 from scheduler.analysis.explain.shapes import FlavorRow
 from scheduler.engine.kueue.flavorassigner.assignment import Mode
 from scheduler.engine.kueue.trace import arithmetic
-from scheduler.engine.kueue.tree.tree import ClusterQueue
+from scheduler.engine.kueue.tree.quota import available, local_available
+from scheduler.engine.kueue.tree.tree import ClusterQueue, Cohort, ResourceNode
 from scheduler.engine.kueue.workload.info import WorkloadInfo
+from scheduler.model.sentence import Quantity, Sentence
 from scheduler.model.workload import PodSetAssignment
+from scheduler.words.why import Short
 
 PODS = "pods"
 VERDICTS = {
@@ -23,6 +26,8 @@ VERDICTS = {
     Mode.NO_FIT.name: "noFit",
 }
 FlavorResource = tuple[str, str, str]  # podset, flavor, resource
+#: Of those whose lendingLimit keeps what is asked for so many are named.
+MOST_KEEPERS = 3
 
 
 class FlavorOptions:
@@ -138,6 +143,46 @@ def _held(
             )
             row.chosen, row.shortfall = True, "0"
             yield row
+
+
+def limits_of(queue: ClusterQueue, row: FlavorRow) -> Iterator[Sentence]:
+    """Yield which limits keep a row short: its own side's to borrow, then others' to lend."""
+    node = queue.resource_nodes.get((row.flavor, row.resource))
+    if node is None or int(row.shortfall) <= 0 or row.verdict == "barred":
+        return
+    for level in borrowing_bound(node):
+        limit = Quantity(row.resource, str(level.borrowing_limit))
+        yield Short.BORROWING.said(queue=level.node.name, limit=limit)
+    for other in keepers(node)[:MOST_KEEPERS]:
+        kept = Quantity(row.resource, str(local_available(other)))
+        limit = Quantity(row.resource, str(other.lending_limit))
+        yield Short.LENDING.said(queue=other.node.name, kept=kept, limit=limit)
+
+
+def borrowing_bound(node: ResourceNode | None) -> Iterator[ResourceNode]:
+    """Yield the levels from a ClusterQueue up that may not borrow what is free above."""
+    while node is not None and node.parent is not None:
+        over = max(0, node.usage - node.local_quota)
+        most = node.max_from_parent
+        if most is not None and most - over < available(node.parent):
+            yield node
+        node = node.parent
+
+
+def keepers(node: ResourceNode) -> list[ResourceNode]:
+    """Return who in the tree has free quota that a lendingLimit keeps, the most first."""
+    root = node.node.root
+    queues = root.subtree() if isinstance(root, Cohort) else ()
+    others = {one for queue in queues for one in (queue, *queue.ancestors)}
+    others -= {node.node, *node.node.ancestors}
+    found = [
+        kept
+        for one in others
+        if (kept := one.resource_nodes.get(node.flavor_resource)) is not None
+        and kept.lending_limit is not None
+        and local_available(kept) > 0
+    ]
+    return sorted(found, key=lambda one: (-local_available(one), one.node.name))
 
 
 def _row(

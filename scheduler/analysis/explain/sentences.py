@@ -134,6 +134,7 @@ def _flavors(answer: Explanation) -> Iterator[Sentence]:
         found = _flavor(row)
         if found is not None:
             yield found
+        yield from row.limits
 
 
 def _flavor(row: FlavorRow) -> Sentence | None:

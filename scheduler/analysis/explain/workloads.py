@@ -7,7 +7,7 @@ from typing import Any
 
 from scheduler.analysis.explain import places, sentences, two_phase
 from scheduler.analysis.explain.changes import fork_kueue, kueue_of, object_of
-from scheduler.analysis.explain.flavor_options import FlavorOptions
+from scheduler.analysis.explain.flavor_options import FlavorOptions, limits_of
 from scheduler.analysis.explain.searches import Reader, cost_of, decisive
 from scheduler.analysis.explain.shapes import (
     Amount,
@@ -173,6 +173,8 @@ def _fill(answer: Explanation, stage: KueueStage, work: WorkloadInfo) -> None:
     trace = Trace()
     answer.attempt = attempt(stage, work, queue, trace)
     options.take(trace.steps)
+    for row in answer.flavors:
+        row.limits = list(limits_of(queue, row))
     answer.searches = Reader(stage).searches(trace.steps)
     answer.cost = cost_of(answer.searches)
     answer.topology = topology_searches(trace.steps)

@@ -45,6 +45,12 @@ def queue(name: str = "main", cpu: int = 4, **preemption: Any) -> list[Manifest]
     return [made, local_queue(name, cluster_queue=name)]
 
 
+def limited(name: str, cpu: int, **limits: str) -> list[Manifest]:
+    made = queue(name, cpu)
+    made[0]["spec"]["resourceGroups"][0]["flavors"][0]["resources"][0] |= limits
+    return made
+
+
 def stopped(made: list[Manifest], at: int) -> list[Manifest]:
     made[at]["spec"]["stopPolicy"] = "Hold"
     return made
@@ -209,6 +215,16 @@ CASES: dict[Words, tuple[Callable[[], World], list[str], str]] = {
         lambda: run(queue(), late(5)),
         ["5 CPU asked, 4 CPU free, and no more than 4 CPU could ever be"],
         "nominalQuota",
+    ),
+    Short.BORROWING: (
+        lambda: run(limited("main", 2, borrowingLimit="1"), lender(4), late(4)),
+        ["borrowingLimit of main is 1 CPU"],
+        "borrowingLimit",
+    ),
+    Short.LENDING: (
+        lambda: run(queue("main", 2), limited("lender", 4, lendingLimit="1"), late(4)),
+        ["lender has 3 CPU free that it does not lend", "lendingLimit is 1 CPU"],
+        "lendingLimit",
     ),
     Short.NO_BORROWING: (
         lambda: run(

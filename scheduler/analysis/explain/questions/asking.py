@@ -20,10 +20,15 @@ from scheduler.analysis.explain.changes import (
     move_workload,
     without_limit,
 )
+from scheduler.analysis.explain.flavor_options import (
+    MOST_KEEPERS,
+    borrowing_bound,
+    keepers,
+)
 from scheduler.analysis.explain.shapes import Amount, Change, Explanation, FlavorRow
 from scheduler.analysis.explain.topology.searches import relaxations
 from scheduler.engine.kueue.tree.quota import available_non_negative
-from scheduler.engine.kueue.tree.tree import ClusterQueue, Cohort
+from scheduler.engine.kueue.tree.tree import ClusterQueue, Cohort, QuotaNode
 from scheduler.engine.kueue.workload.info import WorkloadInfo
 from scheduler.engine.world import World
 from scheduler.model import amounts
@@ -392,45 +397,65 @@ def _ladder(short: Added, rows: list[FlavorRow]) -> tuple[list[Added], int]:
 def limit_questions(
     world: World, queue: ClusterQueue, answer: Explanation
 ) -> Iterator[Question]:
-    """Yield a question per borrowing limit of the ClusterQueue that keeps the workload waiting."""
-    key = Key(queue.kind, "", queue.name)
+    """Ask about the limits that keep the workload short of what its tree has free.
+
+    Those of the ClusterQueue and the cohorts above it to borrow, of others to lend.
+    """
     for flavor, rows in short_of(answer).items():
-        limited = {
-            place: amount
-            for place, amount in _missing(rows).items()
-            if place in queue.resource_nodes
-            and queue.resource_nodes[place].borrowing_limit is not None
-        }
-        if not limited or queue.parent is None:
-            continue
-        ladder, hint = _ladder(limited, rows)
-        candidates = [
-            CandidateChange(
-                subject=(
-                    f"borrowingLimit of {queue.name} in flavor {flavor} is "
-                    f"+{several(listed(added))}"
-                ),
-                change=add_quota(world, key, added, "borrowingLimit"),
-                value=flavor,
-                amounts=listed(added),
-            )
-            for added in ladder
-        ]
-        removed = CandidateChange(
-            subject=f"{queue.name} has no borrowingLimit in flavor {flavor}",
-            change=without_limit(world, key, set(limited)),
+        found: dict[tuple[QuotaNode, str], Added] = {}
+        for place, amount in _missing(rows).items():
+            node = queue.resource_nodes.get(place)
+            if node is None:
+                continue
+            limited = [(one, "borrowingLimit") for one in borrowing_bound(node)]
+            limited += [(one, "lendingLimit") for one in keepers(node)[:MOST_KEEPERS]]
+            for one, field_name in limited:
+                found.setdefault((one.node, field_name), {})[place] = amount
+        for (holder, field_name), short in found.items():
+            yield _limit(world, holder, field_name, flavor, short, rows)
+
+
+def _limit(
+    world: World,
+    holder: QuotaNode,
+    name: str,
+    flavor: str,
+    short: Added,
+    rows: list[FlavorRow],
+) -> Question:
+    """Ask how much higher a limit has to be, and last of all about none."""
+    key = Key(holder.kind, "", holder.name)
+    ladder, hint = _ladder(short, rows)
+    candidates = [
+        CandidateChange(
+            subject=(
+                f"{name} of {holder.name} in flavor {flavor} is "
+                f"{several(listed(added))} higher"
+            ),
+            change=add_quota(world, key, added, name),
             value=flavor,
+            amounts=listed(added),
         )
-        now = {
-            place: queue.resource_nodes[place].borrowing_limit or 0 for place in limited
-        }
-        yield Question(
-            id=f"borrowingLimit/{flavor}",
-            kind="borrowingLimit",
-            now=several(listed(now)),
-            candidates=[*candidates, removed],
-            hint=hint,
-        )
+        for added in ladder
+    ]
+    removed = CandidateChange(
+        subject=f"{holder.name} has no {name} in flavor {flavor}",
+        change=without_limit(world, key, set(short), name),
+        value=flavor,
+    )
+    nodes = {place: holder.resource_nodes[place] for place in short}
+    now = {
+        place: (one.borrowing_limit if name == "borrowingLimit" else one.lending_limit)
+        or 0
+        for place, one in nodes.items()
+    }
+    return Question(
+        id=f"{name}/{holder.name}/{flavor}",
+        kind=name,
+        now=several(listed(now)),
+        candidates=[*candidates, removed],
+        hint=hint,
+    )
 
 
 # ------------------------------------------------------------------------

@@ -305,7 +305,8 @@ class FlavorRow(Shape):
     or "uncovered" (no quota of this resource at all: no numbers).
     `requested` includes `assigned`, which earlier podsets ask of the same.
     `potential` is what would be available if nothing were used. `chain` goes
-    from the ClusterQueue to the root.
+    from the ClusterQueue to the root. `limits` say which borrowingLimit and
+    lendingLimit keep it short.
     """
 
     pod_set: str
@@ -321,6 +322,7 @@ class FlavorRow(Shape):
     potential: str = "0"
     shortfall: str = "0"
     chain: list[Level] = []
+    limits: list[Sentence] = []
 
 
 class Victim(Shape):

@@ -25,7 +25,8 @@ export function conditionText(verdict: Verdict): string {
     case "nominalQuota":
       return t("if.nominalQuota", { queue, flavor: value, amounts: amountsOf(verdict) });
     case "borrowingLimit":
-      return t(verdict.amounts.length === 0 ? "if.borrowingLimit.none" : "if.borrowingLimit", { queue, flavor: value, amounts: amountsOf(verdict) });
+    case "lendingLimit":
+      return t(verdict.amounts.length === 0 ? "if.limit.none" : "if.limit", { field: kind, queue, flavor: value, amounts: amountsOf(verdict) });
     case "priority":
       return t("if.priority", { value });
     case "weight":
