@@ -1,0 +1,1 @@
+export{t as allSettings,n as allTerms}from"./settings-BTCxKuZb.js";
