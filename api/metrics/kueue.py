@@ -181,10 +181,13 @@ def _workloads(out: Exposition, rows: list[Row], common: dict[str, str]) -> None
     asked: Counter[tuple[str, str]] = Counter()
     held: Counter[tuple[str, ...]] = Counter()
     used: Counter[tuple[str, ...]] = Counter()
-    known = {
-        row["name"]
+    going = {
+        row["name"] for row in rows if row["kind"] == "ClusterQueue" and _is_going(row)
+    }
+    leads = {
+        (row["name"], row["namespace"]): row["clusterQueue"]
         for row in rows
-        if row["kind"] == "ClusterQueue" and not _is_going(row)
+        if row["kind"] == "LocalQueue" and row["clusterQueue"] not in going
     }
     for row in rows:
         if row["kind"] != "Workload":
@@ -194,7 +197,7 @@ def _workloads(out: Exposition, rows: list[Row], common: dict[str, str]) -> None
             reasons[(*local, queue, row["reason"])] += 1
             for resource, amount in row["totals"].items():
                 asked[queue, resource] += int(amount)
-        elif row["phase"] in ("reserved", "admitted") and queue in known:
+        elif row["phase"] in ("reserved", "admitted") and leads.get(local) == queue:
             for pod_set in row["podSets"]:
                 for resource, flavor in pod_set["flavors"].items():
                     amount = int(pod_set["requests"].get(resource, 0))

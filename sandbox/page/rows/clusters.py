@@ -92,6 +92,6 @@ class WorkerTally(WorkloadTally):
         """Return the counts of one ClusterQueue of the worker."""
         return super().of_cluster_queue(self.name(name))
 
-    def of_local_queue(self, namespace: str, name: str) -> WorkloadCounts:
+    def of_local_queue(self, namespace: str, name: str, queue: str) -> WorkloadCounts:
         """Return the counts of one LocalQueue of the worker."""
-        return super().of_local_queue(namespace, self.name(name))
+        return super().of_local_queue(namespace, self.name(name), self.name(queue))

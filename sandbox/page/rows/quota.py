@@ -139,14 +139,16 @@ def cluster_queue_row(
 
 def local_queue_row(world: World, obj: Object, tally: WorkloadTally) -> LocalQueueRow:
     """Return the row of a LocalQueue."""
+    namespace, name = obj.key.namespace, obj.key.name
+    queue = obj.spec.get("clusterQueue") or ""
     return LocalQueueRow(
         key=str(obj.key),
-        name=obj.key.name,
-        namespace=obj.key.namespace,
-        cluster_queue=obj.spec.get("clusterQueue") or "",
+        name=name,
+        namespace=namespace,
+        cluster_queue=queue,
         stop_policy=obj.spec.get("stopPolicy") or "None",
         active=is_true(conditions_of(obj.status), "Active"),
-        counts=tally.of_local_queue(obj.key.namespace, obj.key.name),
+        counts=tally.of_local_queue(namespace, name, queue),
     )
 
 

@@ -56,7 +56,8 @@ class WorkloadTally:
     """
 
     cluster: Counter[tuple[str, str]] = field(default_factory=Counter)
-    local: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    #: By LocalQueue, and by the ClusterQueue of a workload, which may be another's.
+    local: Counter[tuple[str, str, str, str]] = field(default_factory=Counter)
     phases: Counter[str] = field(default_factory=Counter)
     #: What waits asks for, by ClusterQueue and resource.
     asking: dict[str, dict[str, int]] = field(default_factory=dict)
@@ -96,7 +97,7 @@ class WorkloadTally:
             if not row["copy"]:
                 self.phases[name] += sign
             self.cluster[queue, name] += sign
-            self.local[(*local_queue, name)] += sign
+            self.local[(*local_queue, queue, name)] += sign
 
     def count(self, row: Row, sign: int) -> None:
         """Count one row in (1) or out (-1)."""
@@ -110,7 +111,7 @@ class WorkloadTally:
         if not row["copy"]:
             self.phases[phase] += sign
         self.cluster[queue, phase] += sign
-        self.local[(*local_queue, phase)] += sign
+        self.local[(*local_queue, queue, phase)] += sign
         if phase not in ("pending", "inadmissible"):
             return
         self.asked += 1
@@ -119,7 +120,7 @@ class WorkloadTally:
             asked[resource] = asked.get(resource, 0) + sign * int(amount)
         if row["evicted"]:
             self.cluster[queue, "evicted"] += sign
-            self.local[(*local_queue, "evicted")] += sign
+            self.local[(*local_queue, queue, "evicted")] += sign
 
     def _move(self, queue: str, local_queue: tuple[str, str]) -> None:
         self.moved.add(queue)
@@ -143,9 +144,12 @@ class WorkloadTally:
         """Return the counts of one ClusterQueue."""
         return _counts(lambda phase: self.cluster[name, phase])
 
-    def of_local_queue(self, namespace: str, name: str) -> WorkloadCounts:
-        """Return the counts of one LocalQueue."""
-        return _counts(lambda phase: self.local[namespace, name, phase])
+    def of_local_queue(self, namespace: str, name: str, queue: str) -> WorkloadCounts:
+        """Return the counts of one LocalQueue, of its ClusterQueue's workloads.
+
+        Source: docs/semantics/kueue.md#counts-of-localqueues.
+        """
+        return _counts(lambda phase: self.local[namespace, name, queue, phase])
 
 
 def _counts(count: Callable[[str], int]) -> WorkloadCounts:

@@ -91,7 +91,7 @@ def _taken(cohort: Cohort, resource_node: ResourceNode) -> int:
 
 def _local_queue_counts(local_queue: LocalQueue) -> Iterator[str]:
     works = local_queue.workloads
-    reserving = [work for work in works if work.cluster_queue is not None]
+    reserving = [work for work in works if local_queue.counts(work)]
     admitted = [work for work in reserving if work.has_condition(ADMITTED)]
     pending = [work for work in works if work.pending_queue is not None]
     counts = {

@@ -83,7 +83,20 @@ def stands_of(work: WorkloadInfo) -> tuple[DomainUsage, ...]:
     )
 
 
+def count_anew(local_queue: LocalQueue) -> None:
+    """Count the quota that workloads hold through a LocalQueue, once it leads elsewhere.
+
+    Source: docs/semantics/kueue.md#counts-of-localqueues.
+    """
+    local_queue.reserving = local_queue.admitted = 0
+    local_queue.usage, local_queue.admitted_usage = {}, {}
+    for work in local_queue.workloads:
+        _count(local_queue, work, 1)
+
+
 def _count(local_queue: LocalQueue, work: WorkloadInfo, sign: int) -> None:
+    if not local_queue.counts(work):
+        return
     local_queue.reserving += sign
     _add(local_queue.usage, work, sign)
     if work.has_condition(ADMITTED):
@@ -92,6 +105,8 @@ def _count(local_queue: LocalQueue, work: WorkloadInfo, sign: int) -> None:
 
 def count_admitted(work: WorkloadInfo, sign: int = 1) -> None:
     """Count a workload with quota as admitted in its LocalQueue, or no longer."""
+    if not work.local_queue.counts(work):
+        return
     work.local_queue.admitted += sign
     _add(work.local_queue.admitted_usage, work, sign)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from scheduler.engine.kueue.cache.assumed import drop_quota
+from scheduler.engine.kueue.cache.assumed import count_anew, drop_quota
 from scheduler.engine.kueue.cache.cluster import Cluster
 from scheduler.engine.kueue.controller import status
 from scheduler.engine.kueue.controller.lifecycle import Lifecycle
@@ -181,6 +181,7 @@ class ObjectHandlers:
         spec = read_local_queue(obj.manifest)
         before = self.cluster.local_queue(spec.namespace, spec.name).spec
         local_queue = self.cluster.put_local_queue(spec)
+        count_anew(local_queue)
         if local_queue.active_since_us is None:
             local_queue.active_since_us = status.active_since(obj.status)
         self._note_usage(local_queue, obj, restore=restore)

@@ -353,3 +353,11 @@ class LocalQueue:
         Source: docs/semantics/kueue.md#eligibility-for-a-queue.
         """
         return self.spec is not None and self.spec.stop == "None"
+
+    def counts(self, work: Workload) -> bool:
+        """Return whether the quota of a workload counts here: its ClusterQueue gave it.
+
+        Source: docs/semantics/kueue.md#counts-of-localqueues.
+        """
+        queue, spec = work.cluster_queue, self.spec
+        return spec is not None and queue is not None and queue.name == spec.queue

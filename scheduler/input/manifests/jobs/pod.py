@@ -7,6 +7,7 @@ from typing import Any
 
 from scheduler.input.manifests.jobs.base import QueuedJob, pod_set
 from scheduler.input.manifests.jobs.making import (
+    JOB_UID,
     annotations_of,
     copied_labels,
     labels_of,
@@ -106,6 +107,7 @@ class PlainPod(QueuedJob):
         )
         owners = [owner_reference(one) for one in manifests]
         workload["metadata"]["ownerReferences"] = owners
+        workload["metadata"]["labels"].pop(JOB_UID, None)  # none of them is the job
         return workload
 
     def group_finish(self, manifests: Sequence[Manifest]) -> Finish | None:

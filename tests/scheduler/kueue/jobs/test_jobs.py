@@ -67,6 +67,12 @@ def test_a_job_becomes_one_podset_of_the_pods_that_run_at_once():
     assert (part["name"], part["count"]) == ("main", 3)
 
 
+def test_the_workload_of_a_group_names_the_uid_of_none_of_its_pods():
+    pods = [pod(name, group="g", total=2) for name in ("a", "b")]
+    made = registry.lookup("job-kind", "Pod").group_workload(pods, AROUND)
+    assert "kueue.x-k8s.io/job-uid" not in made["metadata"]["labels"]
+
+
 def test_a_job_with_more_completions_than_pods_runs_in_waves():
     kind = registry.lookup("job-kind", "Job")
     assert kind.waves(job(parallelism=2, completions=5)) == 3

@@ -231,6 +231,27 @@ def test_a_workload_with_quota_that_names_another_queue_is_counted_there():
     assert not list(violations(rig.stage))
 
 
+def test_a_local_queue_made_again_for_another_queue_counts_nothing_of_the_first():
+    rig = Rig()
+    rig.queue("q", 4)
+    rig.queue("r", 4)
+    rig.local("lq", queue="q")
+    rig.workload("w", "lq")
+    rig.run(0)
+    rig.stage.remove(Key("LocalQueue", "default", "lq"))
+    rig.local("lq", queue="r")
+    rig.run(1)
+    counts = {
+        name: rig.status(kind, name, *place)["admittedWorkloads"]
+        for kind, name, *place in (
+            ("LocalQueue", "lq", "default"),
+            ("ClusterQueue", "q"),
+        )
+    }
+    assert counts == {"lq": 0, "q": 1}
+    assert not list(violations(rig.stage))
+
+
 def test_a_queue_of_another_strategy_sets_equivalents_aside_as_one_that_was_made_so():
     decided = []
     for first in ("StrictFIFO", "BestEffortFIFO"):
