@@ -53,6 +53,11 @@ _ORDER = (
     "StatefulSet",
     "DaemonSet",
     "ReplicaSet",
+    "JobSet",
+    "LeaderWorkerSet",
+    "PyTorchJob",
+    "RayJob",
+    "RayCluster",
     "Job",
     "Pod",
     "Workload",
@@ -81,7 +86,7 @@ class LeftError(Exception):
 class ClusterServer:
     """A cluster for one script; a context manager that removes what was made.
 
-    `wait` lets seconds pass there.
+    `wait` lets seconds pass there; `metrics` reads Kueue's metrics, where they can be read.
     """
 
     def __init__(
@@ -89,7 +94,9 @@ class ClusterServer:
         cluster: WritableCluster,
         mark: str = "",
         wait: Callable[[float], None] = time.sleep,
+        metrics: Callable[[], str] | None = None,
     ) -> None:
+        self._metrics = metrics
         self.cluster, self.wait = cluster, wait
         self.naming = Naming(mark or f"prove-{secrets.token_hex(2)}-")
         self.namespaces: set[str] = set()
@@ -133,6 +140,14 @@ class ClusterServer:
     def get(self, path: str) -> Any:
         """Return None: what is no object is no part of a cluster of Kueue."""
         return None
+
+    def metrics(self) -> str | None:
+        """Return the series that are the script's, with its names; None if not read."""
+        if self._metrics is None:
+            return None
+        mark = self.naming.mark
+        lines = [one for one in self._metrics().splitlines() if mark in one]
+        return str(self.naming.shown("\n".join(lines)))
 
     def objects(self, kind: str) -> list[Document]:
         """Return all objects of a kind that are the script's, with its names."""

@@ -90,6 +90,9 @@ class Server(Protocol):
     def objects(self, kind: str) -> list[Document]:
         """Return all objects of a kind."""
 
+    def metrics(self) -> str | None:
+        """Return Kueue's metrics, as Prometheus reads them; None if nobody reads them."""
+
     def advance(self, seconds: float) -> None:
         """Let time pass."""
 
@@ -179,8 +182,8 @@ class _Play:
         else:
             look = {**shown.cluster_as_seen(objects)}
             look[shown.EVENTS] = shown.events_as_seen(objects("Event"))
-            if isinstance(self.server, SandboxServer):
-                look[shown.METRICS] = shown.metrics_as_seen(self.server.metrics())
+            if (metrics := self.server.metrics()) is not None:
+                look[shown.METRICS] = shown.metrics_as_seen(metrics)
         self.seen[f"{number} see {label}"] = look
 
     def _config(self, number: int, given: Document | str) -> None:

@@ -93,6 +93,12 @@ def test_a_script_on_a_cluster_shows_the_same_as_on_a_sandbox(played, sandbox_se
     assert differences(real, played(small()), small()) == []
 
 
+def test_of_a_clusters_metrics_those_of_the_script_are_read_with_its_names():
+    lines = [f'kueue_pending_workloads{{cluster_queue="{n}"}} 1' for n in ("m-cq", "q")]
+    server = ClusterServer(None, mark="m-", metrics=lambda: "\n".join(lines))
+    assert server.metrics() == 'kueue_pending_workloads{cluster_queue="cq"} 1'
+
+
 def test_all_that_a_script_made_on_a_cluster_is_removed(sandbox_server):  # noqa: F811
     with sandbox_server(small()) as there:
         before = standing(there)

@@ -12,12 +12,13 @@ import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 from api.command.local import InProcess, begin
 from api.proving import scripts
 from api.proving.clusters import ClusterServer
-from api.proving.playing import SandboxServer, differences, play
+from api.proving.playing import FRAMEWORKS, SandboxServer, differences, play
 from api.proving.scripts import Record
 from sandbox.following.cluster import WritableCluster
 from tests.real.asking import RefusedError
@@ -35,12 +36,15 @@ def main() -> int:
         found = programs(options.kueue, options.manifests)
         if options.build:
             return 0
+        records = scripts.read(options.scripts or [RECORDS])
+        # YuniKorn's are not for it.
+        records = [one for one in records if "queues" not in one.script]
         with (
             _folder(options.folder) as folder,
-            Plane(found, folder, options.port) as plane,
+            Plane(found, folder, options.port, _frameworks(records)) as plane,
         ):
             if options.verb == "test":
-                return _test(plane, options)
+                return _test(plane, options, records)
             print(f"export KUBECONFIG={plane.kubeconfig}", flush=True)
             while True:
                 time.sleep(_LOOK_EVERY_S)
@@ -88,15 +92,13 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _test(plane: Plane, options: argparse.Namespace) -> int:
+def _test(plane: Plane, options: argparse.Namespace, found: list[Record]) -> int:
     """Play scripts on both; write a record beside a script that has none."""
     # Not the sandboxes of this machine: these are gone with the folder.
     os.environ["QUOTALAB_DATA"] = str(plane.folder / "sandboxes")
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "sandbox.settings")
     begin()
     transport = InProcess()
-    found = scripts.read(options.scripts or [RECORDS])
-    found = [one for one in found if "queues" not in one.script]  # not YuniKorn's
     releases = {**plane.programs.releases}
     if options.release:
         releases["kueue"] = options.release
@@ -110,7 +112,7 @@ def _test(plane: Plane, options: argparse.Namespace) -> int:
             continue
         cluster = WritableCluster.of_kubeconfig(str(plane.kubeconfig), None)
         script = {**one.script, "release": releases}
-        with ClusterServer(cluster) as server:
+        with ClusterServer(cluster, metrics=plane.metrics) as server:
             real = play(server, script)
         with SandboxServer(transport, _ticks, script) as server:
             ours = play(server, script)
@@ -138,6 +140,13 @@ def _report(one: Record, differs: list[str], again: list[str]) -> None:
         print(f"    {line}")
     for line in again:
         print(f"    record {line}")
+
+
+def _frameworks(records: list[Record]) -> list[str]:
+    """Return the integrations that scripts ask for and that are not Kubernetes' own."""
+    configs = [one.script.get("config") or {} for one in records]
+    named = [(one.get("integrations") or {}).get("frameworks") or () for one in configs]
+    return sorted({*chain(*named)} - {*FRAMEWORKS})
 
 
 def _config_of(one: Record) -> str:

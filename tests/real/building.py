@@ -27,6 +27,25 @@ ETCD = "go.etcd.io/etcd/server/v3"
 KUEUE_MODULE = "sigs.k8s.io/kueue"
 #: Of Kueue's module: what the API server is given.
 _MANIFESTS = ("crd/bases", "webhook")
+#: Integration to module, and to the file there that defines its kind.
+_TRAINING = "github.com/kubeflow/training-operator"
+_RAY = "github.com/ray-project/kuberay/ray-operator"
+_DEFINITIONS = {
+    "jobset.x-k8s.io/jobset": (
+        "sigs.k8s.io/jobset",
+        "config/components/crd/bases/jobset.x-k8s.io_jobsets.yaml",
+    ),
+    "leaderworkerset.x-k8s.io/leaderworkerset": (
+        "sigs.k8s.io/lws",
+        "config/crd/bases/leaderworkerset.x-k8s.io_leaderworkersets.yaml",
+    ),
+    "kubeflow.org/pytorchjob": (
+        _TRAINING,
+        "manifests/base/crds/kubeflow.org_pytorchjobs.yaml",
+    ),
+    "ray.io/rayjob": (_RAY, "config/crd/bases/ray.io_rayjobs.yaml"),
+    "ray.io/raycluster": (_RAY, "config/crd/bases/ray.io_rayclusters.yaml"),
+}
 #: Others work on the same machine: one package at a time, after everybody else.
 _BUILD = ("nice", "-n", "19", "go", "build", "-p", "1", "-trimpath")
 
@@ -79,6 +98,26 @@ def programs(kueue: Path | None = None, manifests: Path | None = None) -> Progra
     flags = f"-s -w -X {KUEUE_MODULE}/pkg/version.GitVersion=v{releases['kueue']}"
     kueue = _built(kept / "kueue", module, f"{KUEUE_MODULE}/cmd/kueue", flags)
     return Programs(etcd, built, kueue, _manifests(kept, module), releases)
+
+
+def definition_of(framework: str) -> Path:
+    """Return the resource definition of the kind of one of Kueue's integrations.
+
+    It is that of the version that Kueue requires, in Go's cache of modules. Raises
+    MissingError.
+    """
+    if framework not in _DEFINITIONS:
+        known = ", ".join(sorted(_DEFINITIONS))
+        raise MissingError(f"integration {framework}: expected one of {known}")
+    package, place = _DEFINITIONS[framework]
+    folder = HERE / "kueue"
+    name = f"{package}@v{_version(package, folder)}"
+    file = Path(_go(folder, "env", "GOMODCACHE").strip()) / name / place
+    if not file.exists():
+        raise MissingError(
+            f"{file}: expected it to be there; `go mod download` in {folder} gets it"
+        )
+    return file
 
 
 def is_built() -> bool:

@@ -14,12 +14,22 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from api.proving.playing import FRAMEWORKS
+
 Document = dict[str, Any]
 Step = dict[str, Any]
 _QUEUE = "kueue.x-k8s.io/queue-name"
 _CLASS = "kueue.x-k8s.io/priority-class"
 _GROUP = "kueue.x-k8s.io/pod-group"
-_OWNERS = ("Job", "Deployment", "StatefulSet")
+_FRAMEWORKS = {
+    "JobSet": "jobset.x-k8s.io/jobset",
+    "LeaderWorkerSet": "leaderworkerset.x-k8s.io/leaderworkerset",
+    "PyTorchJob": "kubeflow.org/pytorchjob",
+    "RayJob": "ray.io/rayjob",
+    "RayCluster": "ray.io/raycluster",
+}
+_OTHERS = tuple(_FRAMEWORKS)
+_OWNERS = ("Job", "Deployment", "StatefulSet", *_OTHERS)
 
 
 def main() -> None:
@@ -46,6 +56,9 @@ class _Draw:
         self.random, self.name = random, name
         self.steps: list[Step] = []
         self.jobs: list[Document] = []
+        kinds = ("Job", "Job", "Job", "Deployment", "StatefulSet", "Pod", "group")
+        #: Jobs of others are by themselves: nobody makes their pods there.
+        self.kinds = _OTHERS if random.random() < 0.2 else kinds
         self.done: list[str] = []
 
     def script(self) -> Document:
@@ -59,7 +72,10 @@ class _Draw:
             if act(self) is not False:
                 self._look(self.random.choice((3, 4, 6)), act.__name__.strip("_"))
         script: Document = {"name": self.name, "steps": self.steps}
-        if config := self.random.choice((None, None, None, _READY)):
+        if self.kinds is _OTHERS:
+            frameworks = [*FRAMEWORKS, *_FRAMEWORKS.values()]
+            script["config"] = {"integrations": {"frameworks": frameworks}}
+        elif config := self.random.choice((None, None, None, _READY)):
             script["config"] = config
         return script
 
@@ -118,8 +134,7 @@ class _Draw:
     # -- jobs --------------------------------------------------------------------
 
     def _create(self, name: str) -> None:
-        kinds = ("Job", "Job", "Job", "Deployment", "StatefulSet", "Pod", "group")
-        kind = self.random.choice(kinds)
+        kind = self.random.choice(self.kinds)
         labels = {_QUEUE: self.random.choice(("lq", "lq", "lq2"))}
         if self.random.random() < 0.4:
             labels[_CLASS] = self.random.choice(("low", "high"))
@@ -129,13 +144,16 @@ class _Draw:
         self.steps.append({"apply": made})
 
     def _acts(self) -> list[Callable[[_Draw], Any]]:
-        always = [_drain, _resume, _edit_quota, _stop_node, _move]
-        always += [_evict, _finish, _delete, _prioritise, _delete_pod, _delete_workload]
+        always = [_drain, _resume, _edit_quota, _edit_cohort, _stop_node, _move]
+        always += [_evict, _delete, _prioritise, _delete_workload, _queue_again]
+        if self.kinds is _OTHERS:
+            return always
+        always += [_finish, _delete_pod]
         kinds = {job["kind"] for job in self.jobs}
         if kinds & {"Deployment", "StatefulSet"}:
             always += [_scale, _scale, _roll, _roll]
         if "Job" in kinds:
-            always += [_suspend, _resize, _again]
+            always += [_suspend, _resize, _again, _fail]
         return always
 
     def one(self, *kinds: str) -> Document | None:
@@ -157,7 +175,6 @@ class _Draw:
 _KUEUE = "kueue.x-k8s.io/v1beta2"
 _READY = {
     "waitForPodsReady": {
-        "enable": True,
         "timeout": "8s",
         "requeuingStrategy": {"backoffBaseSeconds": 2, "backoffLimitCount": 2},
     }
@@ -254,7 +271,89 @@ def _group(random: Random, name: str, labels: Document, pods: int) -> list[Docum
     return made
 
 
+def _of_others(kind: str) -> Callable[[Random, str, Document, int], list[Document]]:
+    """Return what makes a job of a leader and some that are equal."""
+
+    def made(_: Random, name: str, labels: Document, pods: int) -> list[Document]:
+        version, spec = _SPECS[kind](pods)
+        metadata = {"name": name, "namespace": "default", "labels": labels}
+        metadata["annotations"] = {"quotalab.dev/runtime": "600s"}
+        return [
+            {"apiVersion": version, "kind": kind, "metadata": metadata, "spec": spec}
+        ]
+
+    return made
+
+
+def _template(restart: str) -> Document:
+    noted = {"quotalab.dev/runtime": "600s"}
+    return {"metadata": {"annotations": noted}, "spec": _spec(restart)}
+
+
+def _jobset(pods: int) -> tuple[str, Document]:
+    def role(name: str, replicas: int, each: int) -> Document:
+        job = {"parallelism": each, "completions": each, "backoffLimit": 0}
+        spec = {**job, "template": _template("Never")}
+        return {"name": name, "replicas": replicas, "template": {"spec": spec}}
+
+    return "jobset.x-k8s.io/v1alpha2", {
+        "replicatedJobs": [role("l", 1, 1), role("w", pods - 1, 2)][: min(pods, 2)]
+    }
+
+
+def _worker_set(pods: int) -> tuple[str, Document]:
+    template = {"size": min(pods, 2), "workerTemplate": _template("Always")}
+    rolling = {"maxUnavailable": 1, "maxSurge": 0}
+    return "leaderworkerset.x-k8s.io/v1", {
+        "replicas": max(pods - 1, 1),
+        "leaderWorkerTemplate": template,
+        "startupPolicy": "LeaderCreated",
+        "rolloutStrategy": {
+            "type": "RollingUpdate",
+            "rollingUpdateConfiguration": rolling,
+        },
+    }
+
+
+def _torch(pods: int) -> tuple[str, Document]:
+    def role(replicas: int) -> Document:
+        template = _template("OnFailure")
+        template["spec"]["containers"][0]["name"] = "pytorch"
+        return {
+            "replicas": replicas,
+            "restartPolicy": "OnFailure",
+            "template": template,
+        }
+
+    roles = {"Master": role(1)} | ({"Worker": role(pods - 1)} if pods > 1 else {})
+    return "kubeflow.org/v1", {"runPolicy": {}, "pytorchReplicaSpecs": roles}
+
+
+def _ray_cluster(pods: int) -> tuple[str, Document]:
+    template = _template("Always")
+    del template["spec"]["restartPolicy"]
+    head = {"rayStartParams": {}, "template": template}
+    worker = {**head, "groupName": "w", "replicas": pods - 1}
+    worker |= {"minReplicas": pods - 1, "maxReplicas": pods - 1}
+    groups = [worker] if pods > 1 else []
+    return "ray.io/v1", {"headGroupSpec": head, "workerGroupSpecs": groups}
+
+
+def _ray_job(pods: int) -> tuple[str, Document]:
+    version, cluster = _ray_cluster(pods)
+    given = {"entrypoint": "python x.py", "shutdownAfterJobFinishes": True}
+    return version, {**given, "rayClusterSpec": cluster}
+
+
+_SPECS: dict[str, Callable[[int], tuple[str, Document]]] = {
+    "JobSet": _jobset,
+    "LeaderWorkerSet": _worker_set,
+    "PyTorchJob": _torch,
+    "RayJob": _ray_job,
+    "RayCluster": _ray_cluster,
+}
 _MAKERS = {
+    **{kind: _of_others(kind) for kind in _OTHERS},
     "Job": _job,
     "Deployment": _set("Deployment"),
     "StatefulSet": _set("StatefulSet"),
@@ -301,6 +400,23 @@ def _edit_quota(draw: _Draw) -> None:
     draw.change("ClusterQueue", name, {"spec": {"resourceGroups": groups}}, "")
 
 
+def _edit_cohort(draw: _Draw) -> None:
+    """Put a ClusterQueue into a cohort, into another or into none."""
+    cohort = draw.random.choice(("co", "co", "other", None))
+    name = draw.random.choice(("cq", "o"))
+    draw.change("ClusterQueue", name, {"spec": {"cohortName": cohort}}, "")
+
+
+def _queue_again(draw: _Draw) -> None:
+    """Delete a LocalQueue, and make it again for any of the ClusterQueues."""
+    name, queue = draw.random.choice(("lq", "lq2")), draw.random.choice(("cq", "o"))
+    draw.steps.append(
+        {"delete": {"kind": "LocalQueue", "name": name, "namespace": "default"}}
+    )
+    draw.steps.append({"advance": 3})
+    draw.steps.append({"apply": [_local_queue(name, queue)]})
+
+
 def _stop_node(draw: _Draw) -> None:
     off = draw.random.random() < 0.7
     draw.change("Node", "n1", {"spec": {"unschedulable": off}}, "")
@@ -321,7 +437,7 @@ def _prioritise(draw: _Draw) -> Any:
 
 
 def _evict(draw: _Draw) -> Any:
-    if (job := draw.one("Job")) is None:
+    if (job := draw.one("Job", *_OTHERS)) is None:
         return False
     active = draw.random.random() < 0.3
     body = {"spec": {"active": active}}
@@ -357,8 +473,16 @@ def _delete_pod(draw: _Draw) -> Any:
     return draw.steps.append({"deletePodOf": job["name"]})
 
 
-def _delete_workload(draw: _Draw) -> Any:
+def _fail(draw: _Draw) -> Any:
     if (job := draw.one("Job")) is None:
+        return False
+    given = {"kind": "Pod", "namespace": "default", "of": job["name"], "sub": "status"}
+    body = {"status": {"phase": "Failed"}}
+    return draw.steps.append({"patch": {**given, "type": "strategic", "body": body}})
+
+
+def _delete_workload(draw: _Draw) -> Any:
+    if (job := draw.one("Job", *_OTHERS)) is None:
         return False
     return draw.steps.append({"deleteOf": {"kind": "Workload", "of": job["name"]}})
 

@@ -8,10 +8,11 @@ import copy
 import os
 import signal
 import socket
+import ssl
 import subprocess
 import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ import yaml
 from api.proving.playing import FRAMEWORKS
 from tests.real import certificates
 from tests.real.asking import Api
-from tests.real.building import Programs
+from tests.real.building import Programs, definition_of
 from tests.real.kubelet import Kubelet
 
 Document = dict[str, Any]
@@ -52,6 +53,9 @@ _WITHOUT = ("kube-system", "kueue-system")
 #: Whose webhooks leave these namespaces alone, as Kueue's own manifests have it.
 _OF_PODS = ("pod", "deployment", "statefulset")
 _PATIENCE_S, _LOOK_EVERY_S = 180.0, 0.3
+#: Of two versions of the others the fields are the same.
+_CONVERTED = ("ClusterQueue", "Cohort", "LocalQueue", "MultiKueueCluster", "Workload")
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _ADMISSION = "/apis/admissionregistration.k8s.io/v1"
 
 
@@ -63,10 +67,15 @@ class Plane:
     """A running control plane; a context manager that ends all of it.
 
     `folder` gets its data, logs and kubeconfigs; `port` is the first of nine.
+    `frameworks` are Kueue's integrations whose kinds are not Kubernetes' own: their
+    definitions are put in, nobody controls them.
     """
 
-    def __init__(self, programs: Programs, folder: Path, port: int) -> None:
+    def __init__(
+        self, programs: Programs, folder: Path, port: int, frameworks: Iterable[str]
+    ) -> None:
         self.programs, self.folder, self.port = programs, folder, port
+        self.frameworks = frameworks
         self.url = f"https://127.0.0.1:{port}"
         self.keys = folder / "keys"
         self._running: dict[str, subprocess.Popen[bytes]] = {}
@@ -112,6 +121,17 @@ class Plane:
         ready = f"http://127.0.0.1:{self.port + 7}/readyz"
         self._wait("kueue", lambda: _answers(ready) and _listens(self.port + 6))
         self._put_webhooks()
+
+    def metrics(self) -> str:
+        """Return Kueue's metrics, as Prometheus reads them."""
+        url = f"https://127.0.0.1:{self.port + 8}"
+        # It signs the certificate of its metrics by itself.
+        context = ssl.create_default_context()
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+        code, text = Api(url, self.api.token, context).ask("GET", "/metrics")
+        if code != 200:
+            raise PlaneError(f"{url}/metrics answered {code}; see {self._log('kueue')}")
+        return str(text)
 
     def check(self) -> None:
         """Raise PlaneError when a process has ended by itself."""
@@ -288,10 +308,11 @@ class Plane:
     def _put_definitions(self) -> None:
         path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
         names = []
-        for file in sorted((self.programs.manifests / "crd" / "bases").glob("*.yaml")):
+        own = sorted((self.programs.manifests / "crd" / "bases").glob("*.yaml"))
+        for file in [*own, *map(definition_of, self.frameworks)]:
             for document in _documents(file):
                 spec = document["spec"]
-                if len(spec["versions"]) > 1:
+                if spec["names"]["kind"] in _CONVERTED:
                     spec["conversion"] = {
                         "strategy": "Webhook",
                         "webhook": {
@@ -390,7 +411,7 @@ _NOT_WITHOUT = {
 
 
 def _documents(file: Path) -> Iterator[Document]:
-    yield from filter(None, yaml.safe_load_all(file.read_text()))
+    yield from filter(None, yaml.load_all(file.read_text(), _LOADER))
 
 
 def _answers(url: str) -> bool:

@@ -20,6 +20,11 @@ def test_another_release_of_kueue_is_named_with_its_manifests(tmp_path):
         building.programs(kueue=tmp_path)
 
 
+def test_an_integration_without_a_definition_is_named_with_those_that_have_one():
+    with pytest.raises(building.MissingError, match="integration x: expected one of"):
+        building.definition_of("x")
+
+
 @pytest.mark.parametrize("module", [building.HERE, building.HERE / "kueue"])
 def test_what_is_built_is_kept_by_the_hash_of_go_sum(module, monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))

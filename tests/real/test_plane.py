@@ -38,7 +38,7 @@ def free_ports(count: int) -> int:
 
 def test_a_control_plane_shows_what_its_record_says(tmp_path):
     record = scripts.read_file(RECORDS / "pod-plain.json")
-    with Plane(building.programs(), tmp_path, free_ports(9)) as plane:
+    with Plane(building.programs(), tmp_path, free_ports(9), ()) as plane:
         cluster = WritableCluster.of_kubeconfig(str(plane.kubeconfig), None)
         with ClusterServer(cluster) as server:
             seen = play(server, record.script)
