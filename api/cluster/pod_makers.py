@@ -14,9 +14,14 @@ from api.cluster import rollouts
 from api.cluster.controlled import Owners, replica_set
 from api.cluster.event_objects import owners_of
 from sandbox.models import Event, Sandbox, table_of
+from scheduler.engine.lifetime.controllers.deployments import (
+    is_recreated,
+    replica_set_of,
+    wanted_of,
+)
 from scheduler.engine.lifetime.starting import first_rolled
-from scheduler.model.jobs import pod_number
-from scheduler.model.objects import Key
+from scheduler.model.jobs import QUEUE, pod_number
+from scheduler.model.objects import Key, Object
 
 JOB_CONTROLLER = "job-controller"
 _SETS = "replicaset-controller"
@@ -107,6 +112,7 @@ class _ReplicaSets:
         self.made: dict[Key, list[str]] = {}  # names, oldest first
         self.count: dict[Key, int] = {}
         self.said: set[tuple[Key, int]] = set()
+        self.wanted = _wanted(sandbox, events)
 
     def told(self, event: Event, maker: Key | None) -> list[Told]:
         """Return what a Deployment and its ReplicaSet tell at an event."""
@@ -120,8 +126,11 @@ class _ReplicaSets:
         if own.is_first and (maker, event.t_ms) not in self.said:
             self.said.add((maker, event.t_ms))
             before = self.count.get(maker, 0)
-            self.count[maker] = before + self.at_once[maker, event.t_ms]
-            told.insert(0, self._step(maker, "up", before))
+            after = before + self.at_once[maker, event.t_ms]
+            most = self.wanted.get(str(own.deployment or maker), after)
+            self.count[maker] = max(before, min(after, most))
+            if self.count[maker] > before:  # else it has them in the place of others
+                told.insert(0, self._step(maker, "up", before))
         return told
 
     def _step(self, maker: Key, way: str, before: int) -> Told:
@@ -130,21 +139,32 @@ class _ReplicaSets:
         return Told(own.deployment or maker, "ScalingReplicaSet", said, _DEPLOYMENTS)
 
     def _shrunk(self, event: Event) -> Iterator[Told]:
-        """Yield that a Deployment of one template was scaled in, and which pods went."""
+        """Yield that a ReplicaSet was scaled in, and which pods went.
+
+        Its Deployment has one template and was scaled, or recreates its pods of another.
+        """
         data, of = event.data or {}, event.subject
-        after = ((data.get("after") or {}).get("spec") or {}).get("replicas", 1)
+        if (given := data.get("after")) is not None:
+            self.wanted[of] = _replicas(given)
         makers = [
             maker
             for maker, own in self.sets.items()
             if str(own.deployment or maker) == of and self.count.get(maker)
         ]
-        if data.get("after") is None or len(makers) != 1:
+        if None in (data.get("before"), data.get("after")) or len(makers) != 1:
             return
         [maker] = makers
+        was, now = (
+            Object(key=Key(*of.split("/")), manifest=data[side])
+            for side in ("before", "after")
+        )
+        after = wanted_of(now)
+        if is_recreated(now) and _template_of(was) != _template_of(now):
+            after = 0
         before = self.count[maker]
-        if (fewer := before - int(after)) <= 0:
+        if (fewer := before - after) <= 0:
             return
-        self.count[maker] = int(after)
+        self.count[maker] = after
         yield self._step(maker, "down", before)
         gone = [
             name
@@ -155,6 +175,32 @@ class _ReplicaSets:
             self.made[maker].remove(name)
             said = f"Deleted pod: {name}"
             yield Told(self.sets[maker].key, "SuccessfulDelete", said, _SETS)
+
+
+def _wanted(sandbox: Sandbox, events: list[Event]) -> dict[str, int]:
+    """Return how many pods each Deployment asked for before its first edit, by object."""
+    rows = table_of("Deployment")._default_manager.filter(
+        sandbox_id=sandbox.pk, kind="Deployment"
+    )
+    found = {
+        str(Key("Deployment", row.namespace, row.name)): _replicas(row.manifest)
+        for row in rows.only("namespace", "name", "manifest")
+    }
+    for event in reversed(events):
+        given = (event.data or {}).get("before") if event.type == "Edit" else None
+        if given and event.subject.startswith("Deployment/"):
+            found[event.subject] = _replicas(given)
+    return found
+
+
+def _replicas(manifest: Mapping[str, Any]) -> int:
+    return int((manifest.get("spec") or {}).get("replicas", 1))
+
+
+def _template_of(deployment: Object) -> Key:
+    """Return the ReplicaSet of the template that a Deployment has."""
+    managed = QUEUE in deployment.labels
+    return replica_set_of(deployment, 0, managed=managed).key
 
 
 def _maker_of(event: Event, jobs: Jobs, came: Collection[str]) -> Key | None:

@@ -43,7 +43,7 @@ def add(
                 pass
     _build(out, common)
     _workloads(out, rows, labels)
-    _subtrees(out, rows, labels)
+    _subtrees(out, rows, counts.below, labels)
     _totals(out, counts, labels)
 
 
@@ -238,8 +238,10 @@ def _unadmitted(
         out.add("kueue_unadmitted_workloads", "gauge", help_, number, common | own)
 
 
-def _subtrees(out: Exposition, rows: list[Row], common: dict[str, str]) -> None:
-    """Add what runs below each cohort, and what is held there."""
+def _subtrees(
+    out: Exposition, rows: list[Row], told: dict[str, int], common: dict[str, str]
+) -> None:
+    """Add what runs below each cohort, as last `told` of it, and what is held there."""
     above = {row["name"]: row["parent"] for row in rows if row["kind"] == "Cohort"}
     active: Counter[str] = Counter(dict.fromkeys(above, 0))
     held: Counter[tuple[str, str, str]] = Counter()
@@ -251,7 +253,7 @@ def _subtrees(out: Exposition, rows: list[Row], common: dict[str, str]) -> None:
             for cell in row["cells"]:
                 place = (cohort, cell["flavor"], cell["resource"])
                 held[place] += int(cell["used"])
-    for cohort, number in sorted(active.items()):
+    for cohort, number in sorted({**active, **told}.items()):
         name, help_ = "kueue_cohort_subtree_admitted_active_workloads", "Admitted below"
         out.add(name, "gauge", help_, number, {**common, "cohort": cohort})
     for (cohort, flavor, resource), used in sorted(held.items()):

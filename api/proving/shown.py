@@ -272,6 +272,7 @@ _DRAWN = tuple(
         (r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", "(uid)"),
         (r"\bwas [0-9]+s", "was Ns"),
         (r"\bAdded [0-9]+ owner", "Added N owner"),  # of those that came by then
+        (r"^Pod \S+ (Normal CreatedWorkload: )", r"Pod (any) \1"),  # of a group
         (r"\b(pod set|considered:) [0-9a-f]{8}:", r"\1 (hash):"),
         # Workloads, pods of ReplicaSets, of Jobs and of sets, ReplicaSets.
         (r"\bpod-([a-z0-9-]+?)-[a-z0-9]{8,10}-[a-z0-9]{5}-[a-z0-9]{5}\b", r"\1-*"),
@@ -415,6 +416,9 @@ def _is_of_others(name: str) -> bool:
 
 def _plain(row: Document, name: str) -> Document:
     row = dict(row)
+    if name.startswith("Workload ") and "/of StatefulSet/" in name:
+        # Kueue sets it where its controller of pods is first to make the Workload.
+        row.pop("finalizers", None)
     if "conditions" in row and _is_of_others(name):
         conditions = row["conditions"].items()
         row["conditions"] = {n: said for n, said in conditions if n != "PodsReady"}

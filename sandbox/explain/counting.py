@@ -10,6 +10,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from django.db.models import Q
 
+from sandbox.explain.below import above, note_below
 from sandbox.models import Sandbox, table_of
 from sandbox.page import diffs
 from sandbox.page.diffs import Page
@@ -148,6 +149,8 @@ class WorkloadTotals:
     edited: dict[str, str] = field(default_factory=dict)  # object -> how, at last
     gone: dict[str, Row] = field(default_factory=dict)  # last rows of Workloads
     waiting: dict[str, int] = field(default_factory=dict)  # by queue: all it holds
+    #: By cohort: what runs below it as it was last told, before the tree changed.
+    below: dict[str, int] = field(default_factory=dict)
     at_ms: int = 0
     levels: dict[Series, float] = field(default_factory=dict)  # that last since then
     changes: deque[Change] = field(default_factory=lambda: deque(maxlen=MOST_GONE))
@@ -226,6 +229,7 @@ def _read(counts: WorkloadTotals, sandbox: Sandbox, _: Page) -> None:
             if key.startswith(_COUNTED) and (row := page.get(key))
         }
         diffs.apply(page, step)
+        note_below(counts.below, page, before)
         _count_time(counts, page, touched)
         for one in events.pop(step.revision, ()):
             row = page.get(one.subject) or before.get(one.subject) or {}
@@ -383,12 +387,9 @@ def _count_admitted(
     if row.get("checks") or reserved != at:
         counts.observe("admission_checks_wait_time_seconds", place, reserved, at)
     counts.admitted_at[key] = at
-    cohort, seen = page.get(f"ClusterQueue//{place.queue[0]}", {}).get("cohort"), set()
-    while cohort and cohort not in seen:
-        seen.add(cohort)
+    for cohort in above(page, page.get(f"ClusterQueue//{place.queue[0]}", {})):
         name, labels = "kueue_cohort_subtree_admitted_workloads_total", _OF_COHORT
         counts.counters[_series(name, labels, (cohort, place.queue[1]))] += 1
-        cohort = page.get(f"Cohort//{cohort}", {}).get("parent")
 
 
 _OF_COHORT = ("cohort", "priority_class")
@@ -473,6 +474,7 @@ def _count_gone(counts: WorkloadTotals, page: Page, key: str, row: Row) -> None:
             counts.clear(name=row["name"], namespace=row["namespace"])
         case "Cohort":
             counts.clear(cohort=row["name"])
+            counts.below.pop(row["name"], None)
         case "Workload":
             counts.gone[key] = row
             if len(counts.gone) > MOST_GONE:
@@ -480,13 +482,18 @@ def _count_gone(counts: WorkloadTotals, page: Page, key: str, row: Row) -> None:
             owner = row["owner"]
             is_gone = owner.startswith("Pod/") and owner not in page
             is_gone = is_gone or counts.edited.get(owner) == "Delete"
-            if row["finishedMs"] is None and is_gone and not _is_group(row):
+            by_itself = owner.startswith(_BY_THEMSELVES) or _is_group(row)
+            if row["finishedMs"] is None and is_gone and not by_itself:
                 place = _place(counts, page, key, row)
                 counts.count("finished_workloads_total", place)
             _count_stop(counts, key)
             counts.queued_at.pop(key, None)
         case _:
             pass
+
+
+#: Kinds whose Workloads are deleted with them before Kueue says that they are over.
+_BY_THEMSELVES = ("StatefulSet/", "LeaderWorkerSet/")
 
 
 def _is_group(row: Row) -> bool:

@@ -23,7 +23,6 @@ _CLASS = "kueue.x-k8s.io/priority-class"
 _GROUP = "kueue.x-k8s.io/pod-group"
 _FRAMEWORKS = {
     "JobSet": "jobset.x-k8s.io/jobset",
-    "LeaderWorkerSet": "leaderworkerset.x-k8s.io/leaderworkerset",
     "PyTorchJob": "kubeflow.org/pytorchjob",
     "RayJob": "ray.io/rayjob",
     "RayCluster": "ray.io/raycluster",
@@ -301,20 +300,6 @@ def _jobset(pods: int) -> tuple[str, Document]:
     }
 
 
-def _worker_set(pods: int) -> tuple[str, Document]:
-    template = {"size": min(pods, 2), "workerTemplate": _template("Always")}
-    rolling = {"maxUnavailable": 1, "maxSurge": 0}
-    return "leaderworkerset.x-k8s.io/v1", {
-        "replicas": max(pods - 1, 1),
-        "leaderWorkerTemplate": template,
-        "startupPolicy": "LeaderCreated",
-        "rolloutStrategy": {
-            "type": "RollingUpdate",
-            "rollingUpdateConfiguration": rolling,
-        },
-    }
-
-
 def _torch(pods: int) -> tuple[str, Document]:
     def role(replicas: int) -> Document:
         template = _template("OnFailure")
@@ -347,7 +332,6 @@ def _ray_job(pods: int) -> tuple[str, Document]:
 
 _SPECS: dict[str, Callable[[int], tuple[str, Document]]] = {
     "JobSet": _jobset,
-    "LeaderWorkerSet": _worker_set,
     "PyTorchJob": _torch,
     "RayJob": _ray_job,
     "RayCluster": _ray_cluster,

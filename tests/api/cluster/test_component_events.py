@@ -115,6 +115,16 @@ def test_a_deployment_tells_that_it_is_scaled_in_and_which_pod_goes(call, make):
     assert one["message"] == f"Deleted pod: {name}"
 
 
+def test_a_pod_that_is_made_anew_is_no_step_of_its_deployment(call, make):
+    sandbox = web(call, make)
+    [name, _] = sorted(names_of(call, sandbox))
+    call("delete", sandbox, f"/api/v1/namespaces/default/pods/{name}")
+    actions.do_step(local_user(), sandbox.pk, ticks=3)
+    tick(sandbox, 3)
+    scaled = told(call, sandbox, "fieldSelector=reason=ScalingReplicaSet")
+    assert [one["message"][-11:] for one in scaled] == ["from 0 to 2"]
+
+
 def test_a_pod_keeps_its_name_while_its_deployment_rolls(call, make):
     sandbox = web(call, make)
     before = names_of(call, sandbox)
