@@ -482,8 +482,7 @@ def _count_gone(counts: WorkloadTotals, page: Page, key: str, row: Row) -> None:
             owner = row["owner"]
             is_gone = owner.startswith("Pod/") and owner not in page
             is_gone = is_gone or counts.edited.get(owner) == "Delete"
-            by_itself = owner.startswith(_BY_THEMSELVES) or _is_group(row)
-            if row["finishedMs"] is None and is_gone and not by_itself:
+            if row["finishedMs"] is None and is_gone and not _ends_alone(row):
                 place = _place(counts, page, key, row)
                 counts.count("finished_workloads_total", place)
             _count_stop(counts, key)
@@ -492,14 +491,14 @@ def _count_gone(counts: WorkloadTotals, page: Page, key: str, row: Row) -> None:
             pass
 
 
-#: Kinds whose Workloads are deleted with them before Kueue says that they are over.
-_BY_THEMSELVES = ("StatefulSet/", "LeaderWorkerSet/")
+def _ends_alone(row: Row) -> bool:
+    """Return whether Kueue says of a Workload without its job not that it is over.
 
-
-def _is_group(row: Row) -> bool:
-    """Return whether a Workload is of a group of pods: none of them controls it."""
+    It is a set's, or of a group of pods: none of them controls it.
+    """
     kind, _, name = row["owner"].partition("/")
-    return kind == "Pod" and not row["name"].startswith(f"pod-{name.split('/')[-1]}-")
+    group = kind == "Pod" and not row["name"].startswith(f"pod-{name.split('/')[-1]}-")
+    return group or kind in ("StatefulSet", "LeaderWorkerSet")
 
 
 def _why(reason: str) -> tuple[str, str]:

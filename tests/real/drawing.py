@@ -147,12 +147,12 @@ class _Draw:
         always += [_evict, _delete, _prioritise, _delete_workload, _queue_again]
         if self.kinds is _OTHERS:
             return always
-        always += [_finish, _delete_pod]
+        always += [_finish, _fail, _delete_pod]
         kinds = {job["kind"] for job in self.jobs}
         if kinds & {"Deployment", "StatefulSet"}:
             always += [_scale, _scale, _roll, _roll]
         if "Job" in kinds:
-            always += [_suspend, _resize, _again, _fail]
+            always += [_suspend, _resize, _again]
         return always
 
     def one(self, *kinds: str) -> Document | None:
@@ -457,12 +457,17 @@ def _delete_pod(draw: _Draw) -> Any:
     return draw.steps.append({"deletePodOf": job["name"]})
 
 
-def _fail(draw: _Draw) -> Any:
-    if (job := draw.one("Job")) is None:
-        return False
-    given = {"kind": "Pod", "namespace": "default", "of": job["name"], "sub": "status"}
-    body = {"status": {"phase": "Failed"}}
-    return draw.steps.append({"patch": {**given, "type": "strategic", "body": body}})
+def _fail(draw: _Draw) -> None:
+    """Make a Job whose pods fail, and look some seconds before the next ones come."""
+    labels = {_QUEUE: draw.random.choice(("lq", "lq2"))}
+    [made] = _job(
+        draw.random, f"f{len(draw.steps)}", labels, draw.random.choice((1, 2))
+    )
+    made["spec"]["backoffLimit"] = draw.random.choice((0, 1, 6))
+    noted = {"quotalab.dev/fails-after": "1s"}
+    made["metadata"]["annotations"] = noted
+    made["spec"]["template"]["metadata"]["annotations"] = noted
+    draw.steps += [{"apply": [made]}]
 
 
 def _delete_workload(draw: _Draw) -> Any:

@@ -1,7 +1,8 @@
 """A kubelet's part for all nodes at once: pods that have a node run, get ready, end.
 
 A pod is ready at once, or after its annotation `quotalab.dev/ready-after` (`never`);
-it ends well after `quotalab.dev/runtime`, and ends at once when it is deleted.
+it ends well after `quotalab.dev/runtime`, fails `quotalab.dev/fails-after` after it is
+ready, and ends at once when it is deleted.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from tests.real.asking import STRATEGIC, Api
 Document = dict[str, Any]
 _LOOK_EVERY_S = 0.25
 _READY_AFTER, _RUNTIME = "quotalab.dev/ready-after", "quotalab.dev/runtime"
+_FAILS_AFTER = "quotalab.dev/fails-after"
 _NEVER = "never"
 _ADDRESS = "10.0.0.9"  # nobody asks it
 _KILLED = 143
@@ -71,6 +73,10 @@ class Kubelet(threading.Thread):
                 ended = _terminated(0, "Completed")
                 state = _state(pod, ended, ready=False, reason="PodCompleted")
                 self._report(pod, phase="Succeeded", **state)
+            elif _is_ready(pod) and _is_time(notes.get(_FAILS_AFTER), lasted_ms):
+                failed = _terminated(1, "Error")
+                state = _state(pod, failed, ready=False, reason="PodFailed")
+                self._report(pod, phase="Failed", **state)
             elif not _is_ready(pod) and _is_time(wait, lasted_ms):
                 running = {"running": {"startedAt": _now()}}
                 self._report(pod, **_state(pod, running, ready=True))
