@@ -480,8 +480,8 @@ def _count_gone(counts: WorkloadTotals, page: Page, key: str, row: Row) -> None:
             if len(counts.gone) > MOST_GONE:
                 del counts.gone[next(iter(counts.gone))]
             owner = row["owner"]
-            is_gone = owner.startswith("Pod/") and owner not in page
-            is_gone = is_gone or counts.edited.get(owner) == "Delete"
+            away = owner.startswith("Pod/") and owner not in page
+            is_gone = away or counts.edited.get(owner) == "Delete"
             if row["finishedMs"] is None and is_gone and not _ends_alone(row):
                 place = _place(counts, page, key, row)
                 counts.count("finished_workloads_total", place)
@@ -492,10 +492,7 @@ def _count_gone(counts: WorkloadTotals, page: Page, key: str, row: Row) -> None:
 
 
 def _ends_alone(row: Row) -> bool:
-    """Return whether Kueue says of a Workload without its job not that it is over.
-
-    It is a set's, or of a group of pods: none of them controls it.
-    """
+    """Return whether a Workload is a set's, or a group's that no pod controls."""
     kind, _, name = row["owner"].partition("/")
     group = kind == "Pod" and not row["name"].startswith(f"pod-{name.split('/')[-1]}-")
     return group or kind in ("StatefulSet", "LeaderWorkerSet")
