@@ -27,8 +27,11 @@ from api.proving.playing import (
 )
 from api.proving.scripts import Record, ScriptError
 from api.proving.shown import Difference
+from api.proving.upgrades import unfollowed
 from sandbox.following.cluster import ClusterError, WritableCluster
+from scheduler.cli.files import release_of
 from scheduler.cli.statuses import FAILED, GOOD, OURS
+from scheduler.model.errors import SchedulerError
 
 _UNREAD = (
     "{}: the cluster's ConfigMap kueue-system/kueue-manager-config cannot be read; "
@@ -62,12 +65,21 @@ def _arguments(part: Part) -> None:
         metavar="FOLDER",
         help="write what the cluster showed, as records to play later without it",
     )
+    part.add_argument(
+        "--against",
+        action="append",
+        default=[],
+        metavar="kueue=0.19.2",
+        help="play each on two sandboxes, as its release and as this one, and say what "
+        "differs, and which changes could matter that are not followed",
+    )
 
 
 @verb(
     "prove",
     "play scripts on a sandbox and on a cluster, or hold it against records of one",
     "prove tests/truth/records",
+    "prove mine.yaml --against kueue=0.19.2",
     "prove mine.yaml --kubeconfig ~/.kube/config --context kind-test --yes-write",
     arguments=_arguments,
 )
@@ -76,9 +88,12 @@ def prove(asked: Asked) -> Found:
     words = asked.words
     try:
         records = scripts.read(words.scripts)
-        cluster = _cluster(words)
-        return _proved(asked, records, cluster)
-    except (ScriptError, ClusterError, RefusedError) as error:
+        if not records:
+            raise WrongError("expected scripts or records, found none")
+        if words.against:
+            return _upgraded(asked, records)
+        return _proved(asked, records, _cluster(words))
+    except (ScriptError, ClusterError, RefusedError, SchedulerError) as error:
         raise WrongError(str(error)) from error
 
 
@@ -107,8 +122,6 @@ def _proved(
     lines: list[str] = []
     notes: list[str] = []
     status = GOOD
-    if not records:
-        raise WrongError("expected scripts or records, found none")
     for record in records:
         if cluster is not None:
             with _interrupted_by_signals():
@@ -135,6 +148,33 @@ def _proved(
     equal = sum(not one["differences"] for one in listed)
     lines.append(f"{equal} of {len(listed)} scripts equal")
     return Found(document=listed, text="\n".join(lines), notes=notes, status=status)
+
+
+def _upgraded(asked: Asked, records: list[Record]) -> Found:
+    """Play each script as its release and as another; status 1 when one differs."""
+    if asked.words.kubeconfig:
+        raise WrongError("--against: expected no --kubeconfig: both are sandboxes")
+    against = release_of(asked.words.against)
+    listed: list[Document] = []
+    lines: list[str] = []
+    for record in records:
+        name, script = record.script["name"], record.script
+        before = {**RELEASE, **(script.get("release") or {})}
+        sides = [{**script, "release": one} for one in (before, {**before, **against})]
+        first, last = (in_sandbox(asked, side) for side in sides)
+        found = differences(first, last, script, told=False)
+        could = unfollowed(sides[0], sides[1])
+        word = "differs " if found else "could   " if could else "equal   "
+        lines.append(f"{word} {name}")
+        lines += _places(found)
+        lines += [f"  {one.id}: {one.now}; before, {one.before}" for one in could]
+        document = _document(record, found) | {"could": [one.id for one in could]}
+        listed.append(document | {"release": before, "against": against})
+    differ = sum(bool(one["differences"]) for one in listed)
+    could_ = sum(bool(one["could"]) and not one["differences"] for one in listed)
+    lines.append(f"{differ} of {len(listed)} scripts differ, {could_} more could")
+    status = FAILED if differ else GOOD
+    return Found(document=listed, text="\n".join(lines), notes=[], status=status)
 
 
 def in_sandbox(asked: Asked, script: Document) -> Seen:
@@ -210,18 +250,22 @@ def _lines(record: Record, ours: Seen, found: list[Difference]) -> list[str]:
     release = record.script.get("release") or {}
     of = ", ".join(f"{who} {which}" for who, which in release.items())
     lines = [f"differs  {name} ({of or 'recorded'} | the sandbox)"]
-    where: tuple[str, ...] = ()
-    for one in found:
-        if (here := one.at[:2]) != where:  # the step, and the object to look at
-            where = here
-            lines.append(f"  {' > '.join(here)}")
-        place = ".".join(one.at[2:]) or "all"
-        lines.append(f"    {place}: {json.dumps(one.real)} | {json.dumps(one.ours)}")
+    lines += _places(found)
     for who, seen in (("cluster", record.seen or {}), ("sandbox", ours)):
         for what, said in (seen.get(MESSAGES) or {}).items():
             if any(one.at[0] == what for one in found):
                 lines.append(f"  {what}, the {who}: {said}")
     return lines
+
+
+def _places(found: list[Difference]) -> Iterator[str]:
+    where: tuple[str, ...] = ()
+    for one in found:
+        if (here := one.at[:2]) != where:  # the step, and the object to look at
+            where = here
+            yield f"  {' > '.join(here)}"
+        place = ".".join(one.at[2:]) or "all"
+        yield f"    {place}: {json.dumps(one.real)} | {json.dumps(one.ours)}"
 
 
 def _document(record: Record, found: list[Difference]) -> Document:

@@ -109,13 +109,19 @@ def compared(seen: Seen, script: Document) -> Document:
     return kept
 
 
-def differences(real: Seen, ours: Seen, script: Document) -> list[shown.Difference]:
-    """Return where two plays of a script differ, less what is set aside."""
+def differences(
+    real: Seen, ours: Seen, script: Document, *, told: bool = True
+) -> list[shown.Difference]:
+    """Return where two plays of a script differ, less what is set aside.
+
+    Without `told` events and metrics are set aside, too.
+    """
     both = compared(real, script), compared(ours, script)
     for step in {*both[0]} & {*both[1]}:
         looks = [one[step] for one in both if isinstance(one[step], dict)]
         for entry in (shown.EVENTS, shown.METRICS):
-            if not all(entry in one for one in looks):  # one was not asked for them
+            asked = all(entry in one for one in looks)
+            if not told or not asked:  # or one was not asked for them
                 for one in looks:
                     one.pop(entry, None)
     return [*shown.differences(*both)]

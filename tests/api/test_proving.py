@@ -171,6 +171,46 @@ def test_a_script_that_no_cluster_played_is_refused(written, capsys):
     )
 
 
+def test_a_script_that_another_release_decides_otherwise_is_said_to_differ(
+    written, capsys
+):
+    quota = [{"name": "cpu", "nominalQuota": "2"}]
+    flavors = [{"name": name, "resources": quota} for name in ("plain", "gpu")]
+    queue = cluster_queue("cq")
+    groups = [{"coveredResources": ["cpu"], "flavors": flavors}]
+    queue["spec"]["resourceGroups"] = groups
+    asking = job("a", queue="lq", cpu=1, runtime="1m")
+    asking["spec"]["template"]["spec"]["nodeSelector"] = {"gpu": "a"}
+    labelled = flavor("gpu")
+    labelled["spec"] = {"nodeLabels": {"gpu": "a"}}
+    made = [flavor("plain"), labelled, queue, local_queue("lq", cluster_queue="cq")]
+    steps = [{"apply": [*made, asking]}, {"advance": 3}, {"see": "end"}]
+    file = written({"name": "selector", "steps": steps})
+    assert main(["prove", file, "--against", "kueue=0.17.5"]) == 1
+    said = capsys.readouterr().out
+    assert 'admission.podSets.0.2.cpu: "plain" | "gpu"' in said
+    assert "1 of 1 scripts differ, 0 more could" in said
+
+
+def test_a_change_that_no_play_shows_is_named_for_a_script_that_it_concerns(
+    written, capsys
+):
+    indexed = job("a", queue="lq", cpu=1, runtime="1m")
+    indexed["spec"] |= {"completionMode": "Indexed", "backoffLimitPerIndex": 1}
+    file = written(script({"apply": [indexed]}, {"advance": 3}))
+    assert main(["prove", file, "--against", "kueue=0.19.0"]) == 0
+    said = capsys.readouterr().out
+    assert "could    small\n  failed-indexes-free-quota: " in said
+    assert main(["prove", file, "--against", "kueue=0.19.2"]) == 0
+    assert "0 of 1 scripts differ, 0 more could" in capsys.readouterr().out
+
+
+def test_a_release_that_is_not_known_plays_nothing(written, capsys):
+    assert main(["prove", written(small()), "--against", "kueue=9.9"]) == 2
+    assert "9.9" in capsys.readouterr().err
+    assert not Sandbox.objects.exists()
+
+
 @pytest.mark.parametrize(
     ("words", "wanted"),
     [
