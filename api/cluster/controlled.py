@@ -39,7 +39,7 @@ from scheduler.model.jobs import (
     workload_name,
     workload_of,
 )
-from scheduler.model.kueue.configuration import read_configuration
+from scheduler.model.kueue.configuration import Settings, read_configuration
 from scheduler.model.objects import Key
 from scheduler.model.pod import template_hash
 from scheduler.model.policy import Policy, read_policy
@@ -133,10 +133,18 @@ class Owners:
         It does where its Configuration, or the default of its release, waits for them;
         by default the default branch does.
         """
+        release = self._policy().spec.decides_as()
+        return self._kueue.waiting is not None or release.kueue is UNSET
+
+    @cached_property
+    def finishes_orphans(self) -> bool:
+        """Return whether a Workload ends when its job goes without it."""
+        return self._kueue.gates.finishes_orphans
+
+    @cached_property
+    def _kueue(self) -> Settings:
         spec = self._policy().spec
-        release = spec.decides_as()
-        waiting = read_configuration(spec.kueue, release).waiting
-        return waiting is not None or release.kueue is UNSET
+        return read_configuration(spec.kueue, spec.decides_as())
 
     def get(self, kind: str, namespace: str, name: str) -> Known | None:
         """Return an object, or None where it does not exist."""

@@ -321,7 +321,7 @@ def _workload(
     status = dict(document.get("status") or {})
     if owner.kind == "StatefulSet":
         metadata["ownerReferences"] = [_reference(pod) for pod in pods]
-    elif not is_true(status, "Finished"):
+    elif owners.finishes_orphans and not is_true(status, "Finished"):
         now = durations.stamp_text(reading.now_us(sandbox))
         over = {
             "type": "Finished",

@@ -284,6 +284,25 @@ def test_pods_of_all_podsets_count_on_a_node_since_0_17_4(release, admits):
     assert _admitted(release, *manifests) is admits
 
 
+@pytest.mark.parametrize(
+    ("release", "admits"),
+    [
+        ("0.17.0", False),
+        ("0.18.4", False),
+        ("0.18.5", True),
+        ("0.19.0", False),
+        ("0.19.1", True),
+    ],
+)
+def test_the_end_of_a_plain_pod_brings_back_who_waits_for_its_room_since_0_18_5(
+    release, admits
+):
+    manifests = _topology_world(pods=9, groups=False, counts=(2, 2))
+    plain = pod("plain", cpu=8, runtime="3s")
+    plain["spec"]["nodeName"] = "h1"
+    assert _admitted(release, plain, *manifests) is admits
+
+
 # ---- gates
 
 

@@ -10,12 +10,20 @@ import pytest
 from api.proving import scripts
 from api.proving.playing import MESSAGES, differences
 
-FOLDER = Path(os.environ.get("QUOTALAB_TRUTH") or Path(__file__).parent / "records")
-RECORDS = sorted(FOLDER.glob("*.json"))
+HERE = Path(__file__).parent
+GIVEN = os.environ.get("QUOTALAB_TRUTH")
+FOLDERS = [Path(GIVEN)] if GIVEN else [HERE / "records", *(HERE / "releases").iterdir()]
+RECORDS = sorted(file for folder in FOLDERS for file in folder.glob("*.json"))
+
+
+def name_of(file: Path) -> str:
+    """Return the name of a record, after its release where it is of an older one."""
+    older = file.parent.parent.name == "releases"
+    return f"{file.parent.name}/{file.stem}" if older else file.stem
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("file", RECORDS, ids=[file.stem for file in RECORDS])
+@pytest.mark.parametrize("file", RECORDS, ids=map(name_of, RECORDS))
 def test_a_sandbox_shows_what_a_control_plane_showed(played, file):
     record = scripts.read_file(file)
     ours = played(record.script)

@@ -54,6 +54,7 @@ from scheduler.model.releases.rules import (
     FLAVOR_EDITS,
     LEADER_ROOM,
     NO_CANDIDATES,
+    PLAIN_PODS_END,
     POD_LEVEL,
     PODSETS_SHARE_PODS,
     PREFERENCE,
@@ -183,6 +184,7 @@ class Settings:
     selectors_per_flavor: bool = True  # releases/rules.py: SELECTORS
     requeues_in_batches: bool = True  # releases/rules.py: UNIFORM_BATCH
     flavor_edits_requeue: bool = True  # releases/rules.py: FLAVOR_EDITS
+    pod_ends_requeue: bool = True  # releases/rules.py: PLAIN_PODS_END
     pod_limits_count: bool = True  # releases/rules.py: POD_LEVEL
     kept: tuple[str, ...] = ()  # fields given that are not simulated
     chosen: str = ""  # the policy's simulation.preemption
@@ -273,6 +275,7 @@ def read_configuration(
         selectors_per_flavor=SELECTORS.holds(decides_as),
         requeues_in_batches=UNIFORM_BATCH.holds(decides_as),
         flavor_edits_requeue=FLAVOR_EDITS.holds(decides_as),
+        pod_ends_requeue=PLAIN_PODS_END.holds(decides_as),
         pod_limits_count=POD_LEVEL.holds(decides_as),
         kept=tuple(_kept(document, release)),
     )

@@ -25,6 +25,7 @@ _ON = {
 _OF_RELEASES = {
     "AdmissionGatedBy": "gated_jobs",
     "DisableWaitForPodsReady": "waits_for_no_pods",
+    "FinishOrphanedWorkloads": "finishes_orphans",
     "FlavorFungibilityPreserveScanProgress": "keeps_search",
     "FairSharingPreemptWithinNominal": "nominal_without_strategy",
     "FairSharingPrioritizeNonBorrowing": "non_borrowing_first",
@@ -59,6 +60,7 @@ class FeatureGates:
     fine_reasons: bool = True  # conditions say why a Workload is pending
     partial_admission: bool = True  # a job may start with fewer pods than it asks for
     sorts_by_priority: bool = True  # heads of a cohort go by priority, then by age
+    finishes_orphans: bool = True  # a Workload whose job went alone ends
     default_priority_class: bool = True  # jobs without one get the class `default`
 
 

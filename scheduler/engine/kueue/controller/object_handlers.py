@@ -394,12 +394,14 @@ class ReferenceHandlers:
     def put_pod(self, obj: Object, restore: bool) -> None:
         """Take a Pod: it may use room of a topology."""
         flavors = self.cluster.topologies.put_pod(obj)
-        if not restore:
+        if not restore and self.cluster.settings.pod_ends_requeue:
             self.edits.nodes(flavors)
 
     def remove_pod(self, key: Key) -> None:
         """Forget a Pod."""
-        self.edits.nodes(self.cluster.topologies.remove_pod(key))
+        flavors = self.cluster.topologies.remove_pod(key)
+        if self.cluster.settings.pod_ends_requeue:
+            self.edits.nodes(flavors)
 
     def note_nodes(self) -> None:
         """Let workloads whose node changed see whether it failed."""
