@@ -249,6 +249,16 @@ def test_the_palette_finds_lessons_and_how_one_is_written(played: Board) -> None
         expect(page).to_have_url(re.compile(leads))
 
 
+def test_the_palette_finds_a_recipe_and_opens_its_file(board: Board) -> None:
+    page = board.page
+    page.goto(board.url)
+    page.get_by_role("button", name="Search or run a command").click()
+    page.get_by_placeholder("An object, a view").fill("idle 8 GPUs")
+    page.get_by_role("option", name=re.compile("^Guarantee 8 GPUs")).click()
+    page.wait_for_url(re.compile("/board"))
+    expect(page.get_by_role("banner")).to_contain_text("Guarantee 8 GPUs")
+
+
 def test_a_part_that_does_not_arrive_is_said_and_comes_with_the_next_loading(
     board: Board,
 ) -> None:

@@ -61,6 +61,8 @@ export function allSettings(): Setting[] {
   return [...queues, ...sharing, ...switches];
 }
 
+export { allRecipes } from "@/store/policy/recipes";
+
 /** Return each word of the field with what it means. */
 export function allTerms(): { readonly name: string; readonly said: string }[] {
   return TERMS.map(([name, word, source]) => ({ name, said: `${t(word)} (${source})` }));

@@ -38,7 +38,8 @@ export function findEntries(sought: string, settings: typeof Settings | null): E
   const named = objects(words);
   const fixed = [...views(), ...actions()].filter((entry) => matches(entry.label, words));
   // A number is part of names more often than it is a tick to go to.
-  const set = settings === null || words.length === 0 || address.sandbox === null ? [] : [...settingEntries(settings, words), ...termEntries(settings, words)];
+  const sets = settings === null || words.length === 0 ? [] : recipeEntries(settings, words);
+  const set = settings === null || words.length === 0 || address.sandbox === null ? sets : [...settingEntries(settings, words), ...sets, ...termEntries(settings, words)];
   return [...fixed, ...named.slice(0, MOST - fixed.length - tick.length), ...tick, ...set].slice(0, MOST + set.length);
 }
 
@@ -56,6 +57,11 @@ function settingEntries({ allSettings }: typeof Settings, words: readonly string
     run: one.open,
     ...(one.choices.length === 0 || live.frozen ? {} : { next: () => one.choices.map((choice) => ({ id: choice.label, icon: choice.now ? "check" : "none", label: choice.label, note: "", run: () => !choice.now && choice.take() })) }),
   }));
+}
+
+function recipeEntries({ allRecipes }: typeof Settings, words: readonly string[]): Entry[] {
+  const kind = t("palette.recipe");
+  return allRecipes().filter((one) => matches(`${kind} ${one.name} ${one.wish}`, words)).map((one) => ({ id: `recipe/${one.name}`, icon: "file", label: one.wish, note: kind, run: () => void one.open() }));
 }
 
 function termEntries({ allTerms }: typeof Settings, words: readonly string[]): Entry[] {
