@@ -1,1 +1,0 @@
-export{t as allSettings,n as allTerms}from"./settings-BTCxKuZb.js";
