@@ -123,7 +123,13 @@ def _with_changes(events: list[Event], changes: Iterable[Change]) -> list[Event]
         for n, one in enumerate(changes)
         if one.revision >= first
     ]
-    return sorted([*events, *more], key=lambda one: (one.revision, one.seq))
+    return sorted([*events, *more], key=_place)
+
+
+def _place(event: Event) -> tuple[int, bool, int]:
+    """Return where an event is in order: another Workload begins after the one before."""
+    anew = event.type == CHANGED and event.reason == "Replaced"
+    return event.revision, not anew, event.seq
 
 
 class Past(NamedTuple):
