@@ -39,6 +39,7 @@ from scheduler.input.manifests.load import load
 from scheduler.model import durations
 from scheduler.model.amounts import is_whole
 from scheduler.model.annotations import ARRIVAL
+from scheduler.model.jobs import workload_of
 from scheduler.model.objects import Key
 from scheduler.words.effects import Effect
 
@@ -162,7 +163,9 @@ class Change:
                 document["metadata"]["finalizers"] = []  # the world lets it go then
         self._check(document, before)
         if not self.of_status:
-            webhooks.check(document, self.resource.kind.kind, before)
+            kind = self.resource.kind.kind
+            waits = kind in webhooks.OF_OTHERS and self._waits(before)
+            webhooks.check(document, kind, before, waits=waits)
         entries = kept["metadata"].get("managedFields") or []
         said = (given.get("metadata") or {}).get("managedFields")
         if isinstance(said, list) and said != shown["metadata"].get("managedFields"):
@@ -227,6 +230,13 @@ class Change:
             "ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in "
             f"precondition: {uid}, UID in object meta: {row.uid}"
         )
+
+    def _waits(self, job: Document) -> bool:
+        """Return whether a job is in a queue, and its Workload is not admitted."""
+        name = workload_of(job)
+        known = Owners.stored(self.sandbox.pk).get("Workload", self.namespace, name)
+        queued = webhooks.QUEUE in (job["metadata"].get("labels") or {})
+        return queued and not (known and known.status.get("admission"))
 
     def apply(self, name: str, given: Any, *, force: bool) -> tuple[Document, int]:
         """Lay what one manager wants over an object; (it, 201 where it is new)."""

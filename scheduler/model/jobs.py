@@ -164,8 +164,8 @@ def prebuilt_name(manifest: Manifest) -> str:
 
 
 def workload_of(job: Manifest) -> str:
-    """Return the name of the Workload of a Job: the one that it names, or its own."""
-    return prebuilt_name(job) or workload_name({**job, "kind": "Job"})
+    """Return the name of the Workload of a job: the one that it names, or its own."""
+    return prebuilt_name(job) or workload_name({"kind": "Job", **job})
 
 
 def workload_name(

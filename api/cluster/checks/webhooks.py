@@ -13,6 +13,7 @@ from api.cluster.checks import names
 from api.cluster.refusals import Fault
 from api.views.base import whole
 from scheduler.engine.lifetime.jobs.starting import ADMISSION_GATE
+from scheduler.model import registry
 from scheduler.model.amounts import is_whole
 
 Document = Mapping[str, Any]
@@ -30,6 +31,11 @@ _ANYWHERE = f"{_KUEUE}/podset-unconstrained-topology"
 _SLICE, _SIZE = (
     f"{_KUEUE}/podset-slice-required-topology",
     f"{_KUEUE}/podset-slice-size",
+)
+#: Jobs of others' controllers, which Kueue's webhooks hold to what all jobs share.
+OF_OTHERS = (
+    *("AppWrapper", "JAXJob", "JobSet", "MPIJob", "PaddleJob", "PyTorchJob"),
+    *("RayCluster", "RayJob", "SparkApplication", "TFJob", "TrainJob", "XGBoostJob"),
 )
 _TOGETHER = f"{_KUEUE}/podset-group-name"
 _BOOLEANS = frozenset(
@@ -50,8 +56,17 @@ _BOOLEANS = frozenset(
 )
 
 
-def check(document: Document, kind: str, before: Document | None = None) -> None:
-    """Raise the 403 with which a webhook denies a new object, or a change of one."""
+def check(
+    document: Document,
+    kind: str,
+    before: Document | None = None,
+    *,
+    waits: bool = False,
+) -> None:
+    """Raise the 403 with which a webhook denies a new object, or a change of one.
+
+    A job that `waits` for quota is held back, whatever its fields say.
+    """
     rules = _RULES.get(kind)
     if rules is None:
         return
@@ -59,7 +74,7 @@ def check(document: Document, kind: str, before: Document | None = None) -> None
     if before is not None:
         if [*rules(before)] == found:  # it was taken as it is
             found = []
-        found += _changed(document, before)
+        found += _changed(document, before, waits=waits)
     if found:
         raise denied(f"v{kind.lower()}.kb.io", found)
 
@@ -238,21 +253,21 @@ def _group_faults(labels: Document, given: Document) -> Iterator[Fault]:
         yield names.invalid(_annotation(_TOTAL), text, why)
 
 
-def _changed(document: Document, before: Document) -> Iterator[Fault]:
+def _changed(document: Document, before: Document, *, waits: bool) -> Iterator[Fault]:
     """Yield what may not be changed of a job or pod, and of one that is not held back."""
     kind = document.get("kind")
     if kind in _SERVING:
         yield from _serving_changed(document, before)
         return
-    is_held, was_held = _is_held(document), _is_held(before)
+    held, was_held = (waits or _is_held(one) for one in (document, before))
     is_managed = kind != "Pod" or QUEUE in _labels(before)
-    if not is_held and is_managed:
+    if not held and is_managed:
         yield from _fixed(document, before, QUEUE)
-    if not is_held and not _annotations(before).get(_ELASTIC):
+    if not held and not _annotations(before).get(_ELASTIC):
         yield from _fixed(document, before, _PREBUILT)
-    if is_managed and not (is_held and was_held):
+    if is_managed and not (held and was_held):
         yield from _fixed(document, before, _LONGEST)
-    yield from _class_changed(document, before, held=is_held)
+    yield from _class_changed(document, before, held=held)
     if kind == "Pod" and _labels(before).get(_GROUP):
         yield from _fixed(document, before, _GROUP)
         kept = _annotations(document).get(_RETRIABLE) == "false"
@@ -262,7 +277,10 @@ def _changed(document: Document, before: Document) -> Iterator[Fault]:
 
 
 def _is_held(document: Document) -> bool:
-    """Return whether a Job is suspended, or a pod gated."""
+    """Return whether a job is suspended, or a pod gated."""
+    if document.get("kind") in OF_OTHERS:
+        kind = registry.lookup("job-kind", str(document["kind"]))
+        return bool(kind.suspended(document))
     spec: Document = document.get("spec") or {}
     gates = [one.get("name") for one in spec.get("schedulingGates") or ()]
     return bool(spec.get("suspend")) or ADMISSION_GATE in gates
@@ -319,4 +337,5 @@ _RULES: dict[str, Callable[[Document], Iterator[Fault]]] = {
     "Job": _job_faults,
     "Pod": _pod_faults,
     "StatefulSet": _serving_faults,
+    **dict.fromkeys(OF_OTHERS, _common_faults),
 }

@@ -1,6 +1,11 @@
-"""Limits and quotas of a namespace, as they meet a pod that is written."""
+"""What admission refuses: limits and quotas of a namespace, and Kueue's webhooks."""
 
 from __future__ import annotations
+
+import pytest
+
+from api.cluster import refusals
+from api.cluster.checks import webhooks
 
 SPACE = "/api/v1/namespaces/default"
 
@@ -66,3 +71,15 @@ def test_a_pod_gets_the_defaults_of_a_limit_range(call, make):
     made = call("post", sandbox, f"{SPACE}/pods", pod("a")).json()
     resources = made["spec"]["containers"][0]["resources"]
     assert resources == {"limits": {"cpu": "1"}, "requests": {"cpu": "100m"}}
+
+
+@pytest.mark.parametrize("kind", webhooks.OF_OTHERS)
+def test_a_job_of_any_kind_that_runs_keeps_its_queue(kind):
+    before, after = (
+        {"kind": kind, "metadata": {"labels": {webhooks.QUEUE: name}}, "spec": {}}
+        for name in ("a", "b")
+    )
+    with pytest.raises(
+        refusals.RefusalError, match=f"v{kind.lower()}.kb.io.*immutable"
+    ):
+        webhooks.check(after, kind, before)
