@@ -1,7 +1,7 @@
 // The board of a stage: what the spotlight falls on.
 import { expect, it } from "vitest";
 
-import { boardScene, type StageBoard, type StageQueue } from "@/views/lessons/stage/boardScene";
+import { boardScene, namedIn, type StageBoard, type StageQueue } from "@/views/lessons/stage/boardScene";
 
 const node = (name: string, pod: string): StageBoard["nodes"][number] => ({ key: `Node//${name}`, name, used: { cpu: "1" }, allocatable: { cpu: "4" }, pods: [{ key: `Pod/d/${pod}`, name: pod }] });
 const queue = (name: string): StageQueue => ({ key: `ClusterQueue//${name}`, name, colour: "red", resource: "", used: 0, quota: null, runs: "Admitted", waiting: [], running: [] });
@@ -12,6 +12,16 @@ it.each([1, 3])("lights the node of a pod, beside %i queues", (count) => {
   const scene = boardScene({ queues, nodes }, 396, new Set(["Pod/d/second"]));
   const dim = nodes.map((one) => scene.find((group) => group.id === `node ${one.key}`)?.dim);
   expect(dim).toEqual([true, false]);
+});
+
+it.each([
+  ["Three of some run, the driver stays.", ["ClusterQueue//root.spark"], ["Pod/d/some-0", "Pod/d/driver-0001"]],
+  ["Whose executor leaves the Spark application?", ["Pod/d/some-0"], ["ClusterQueue//root.spark"]],
+  ["A node has room for one.", ["Node//a-1"], ["Node//node-1"]],
+])("finds who is meant by %j", (text, not, meant) => {
+  const there = namedIn({ queues: [queue("root.spark")], nodes: [node("node-1", "some-0"), node("a-1", "driver-0001")] }, [text]);
+  for (const key of meant) expect(there).toContain(key);
+  for (const key of not) expect(there).not.toContain(key);
 });
 
 it.each([1, 4, 5, 8])("writes who is on each of %i nodes within its box", (count) => {

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.board import prepared
-from tests.e2e.stops import CUT, walk
+from tests.e2e.board import UNREADABLE, prepared
+from tests.e2e.stops import CUT, walk, walk_panel
 from tests.e2e.stops import projector as stage_page
 
 #: A lesson of each scheduler, with queues above nodes, beside them, and alone.
@@ -151,6 +151,21 @@ def test_nothing_is_cut_on_the_board_of_a_lesson(
         f"{place}: {one}"
         for place in walk(page, live_server_url, lesson)
         for one in page.evaluate(CUT)
+    ]
+    assert cut == []
+    page.context.close()
+
+
+@pytest.mark.parametrize("lesson", ["execution-limit", "fair-strategies-in-order"])
+def test_a_panel_of_long_words_is_whole_and_leads_on(
+    browser: Browser, live_server_url: str, lesson: str
+) -> None:
+    page = stage_page(browser)
+    cut = [
+        f"{place}: {one}"
+        for place in walk_panel(page, live_server_url, lesson)
+        for one in page.evaluate(UNREADABLE)
+        if ".pane" in one
     ]
     assert cut == []
     page.context.close()

@@ -66,16 +66,20 @@ const PENDING = ["var(--st-pending)", "var(--st-pending-bg)"] as const;
 
 const words = (x: number, y: number, text: string, size: number, fill = "var(--text)", more: Partial<Text> = {}): Text => ({ kind: "text", x, y, text, size, fill, ...more });
 
-/** Return what of a board a text names: keys whose names stand in it as whole words. */
+/** Return what of a board a text names: keys whose names stand in it as whole words, "node-1" in "the node" too. */
 export function namedIn(board: StageBoard, texts: readonly string[]): ReadonlySet<string> {
-  const said = ` ${texts.join(" ").replace(/[^\p{Script=Latin}\p{N}_-]+/gu, " ")} `;
+  const said = ` ${texts.join(" ").replace(/[^\p{Script=Latin}\p{N}_-]+/gu, " ")} `.toLowerCase();
   const things = [
     ...(board.parents ?? []),
     ...board.queues.flatMap((queue) => [queue, ...queue.waiting, ...queue.running]),
-    ...board.nodes,
+    ...board.nodes.flatMap((node) => [node, ...node.pods]),
   ];
-  // "root.etl" is called "etl" in a sentence.
-  return new Set(things.filter((one) => said.includes(` ${one.name} `) || said.includes(` ${one.name.slice(one.name.lastIndexOf(".") + 1)} `)).map((one) => one.key));
+  // "root.etl" is called "etl" in a sentence, "driver-0001" the driver; "a-1" is not called "a".
+  const called = (name: string): string[] => {
+    const last = name.slice(name.lastIndexOf(".") + 1);
+    return [name, last, last.replace(/(?<=\w{3})-\d+$/, "")];
+  };
+  return new Set(things.filter(({ name }) => called(name).some((one) => said.includes(` ${one.toLowerCase()} `))).map(({ key }) => key));
 }
 
 /** Return the groups of a board in a box of a height; what is not in the spotlight is dim, if anything is. */
