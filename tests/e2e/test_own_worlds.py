@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 from tests.builders import cluster_queue, flavor, job, local_queue, node, pod
 from tests.draws import fresh
 from tests.e2e.board import Board, prepared
-from tests.e2e.facts import view
+from tests.e2e.facts import form
 from tests.services.default_run import wait_for
 
 GPU = "nvidia.com/gpu"
@@ -161,10 +161,6 @@ def test_decisions_of_a_gangs_pods_are_one_line_and_no_line_is_there_twice(
     expect(page.get_by_role("cell", name="Reserve", exact=True)).to_have_count(0)
 
 
-#: The fields of the form, by their place: what stands in each.
-FIELDS = """() => Object.fromEntries([...document.querySelectorAll('form label[title^="spec."]')]
-  .map((label) => [label.title, document.getElementById(label.htmlFor)?.value]))"""
-STOPS = ("None", "Hold", "HoldAndDrain")
 STRATEGIES = ("BestEffortFIFO", "StrictFIFO")
 
 
@@ -208,28 +204,8 @@ def _do(page: Page, api: str, act: str, quota: Any, draw: Any) -> None:
 
 
 def _wrong(page: Page) -> list[str]:
-    """Return the fields that are not those of the object in REST, or of the open what-if."""
-    shown = page.evaluate(FIELDS)
-    spec = view.fetched(page, "/objects/ClusterQueue/-/team-a")
-    number = re.search(r"what-if=(\d+)", page.url)
-    if number is not None:
-        found = view.fetched(page, f"/what-ifs/{number[1]}")
-        for part in found["changes"]:
-            spec = _merged(spec, part["patch"]["body"])
-    wrong = []
-    for place, value in shown.items():
-        at: Any = spec
-        for name in re.split(r"[.\[\]]+", place.rstrip("]")):
-            at = at[int(name)] if isinstance(at, list) else (at or {}).get(name)
-        if isinstance(at, str | int) and str(at) != value:
-            wrong.append(f"{place}: {value}, not {at}")
-    return wrong if shown else ["no field"]
-
-
-def _merged(document: Any, patch: Any) -> Any:
-    if not isinstance(patch, dict) or not isinstance(document, dict):
-        return patch
-    return document | {n: _merged(document.get(n), v) for n, v in patch.items()}
+    shown = page.evaluate(form.READ)
+    return [*form.wrong(page, shown)] if shown else ["no field"]
 
 
 def test_the_panel_blames_what_explain_blames_and_not_the_quota_beside_it(

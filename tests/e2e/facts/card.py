@@ -11,7 +11,7 @@ from tests.e2e.facts.view import in_units, numbers
 
 Row = dict[str, Any]
 
-KINDS = ("request", "rank", "wait", "free", "ready", "lendable")
+KINDS = ("request", "rank", "wait", "free", "ready", "lendable", "asks")
 _WAITING = ("pending", "inadmissible")
 _MS = {"ms": 1, "s": 1000, "min": 60_000, "h": 3_600_000}
 _SPAN = re.compile(r"([\d,]+)\s(ms|min|s|h)\b")
@@ -57,6 +57,9 @@ def pairs_of(
             yield waited_as_written(
                 text, waited_ms(row, rows["Sandbox//sandbox"]["tMs"])
             )
+        case "asks":
+            expected = (row["asks"], row["allocations"])
+            yield from zip(numbers(text), expected, strict=True)
         case "free" if text:
             left = int(row["allocatable"][of]) - int(row["used"].get(of, "0"))
             yield numbers(text)[0], in_units(of, left)

@@ -21,6 +21,7 @@ KINDS = (
     "unplaced",
     "behind",
     "refusing",
+    "passing",
 )
 _ENDED = ("succeeded", "failed")
 _UNSHOWN = ("pods", "ephemeral-storage")
@@ -56,6 +57,9 @@ def pairs_of(
             yield numbers(text)[0], steps[int(of[0])]
         case "readyNodes":
             yield numbers(text)[0], len(ready)
+        case "passing":
+            passing = sum(line["fits"] for line in found["nodes"])
+            yield numbers(text)[0], passing - int(of[0])
         case "unplaced":
             yield numbers(text)[0], len(_unplaced(rows, gated=False))
         case "behind" if text.strip()[:1].isdigit():

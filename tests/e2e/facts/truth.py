@@ -92,6 +92,8 @@ def held(page: Page, seen: Row, *, plays: bool = False) -> tuple[int, list[str]]
     cards = seen["cards"]
     sources = {fact.source for fact in facts} - {""}
     answers = {one: view_facts.fetched(page, one, asked) for one in sources}
+    for one in (answers[one] for one in sources if one.startswith("/events")):
+        one["items"] = [event for event in one["items"] if event["tick"] <= tick]
     for fact in facts:
         if fact.what == "preemptions":
             wrong += view_facts.wrong_preemptions(page, fact.text, tick)

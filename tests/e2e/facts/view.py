@@ -30,7 +30,7 @@ def _value(text: str) -> float:
 
 KINDS = ("at", "cell", "cells", "amounts", "rows", "nodes")
 #: What REST also says of a tick of the past; it refuses a parameter that it does not read.
-_IN_THE_PAST = ("/state", "/tables", "/fairness", "/explain")
+_IN_THE_PAST = ("/state", "/tables", "/fairness", "/explain", "/waiting")
 
 
 def fetched(page: Page, path: str, tick: int | None = None) -> Any:

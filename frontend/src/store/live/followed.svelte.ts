@@ -67,9 +67,8 @@ export class FollowedSandbox {
    */
   accompany(companion: Companion): () => void {
     this.#companions.add(companion);
-    const past = this.#listeners.past?.() ?? null;
-    if (past === null) void this.#refresh.put();
-    else void companion(past).then((take) => take());
+    if (this.#past() === null) void this.#refresh.put();
+    else void this.#answerPast();
     return () => {
       this.#companions.delete(companion);
       if (this.#companions.size === 0) this.#draw(this.#waiting.length);
@@ -92,11 +91,24 @@ export class FollowedSandbox {
 
   async #drawTogether(before?: () => void): Promise<void> {
     const page = this.#page;
-    const past = before === undefined && (this.#listeners.past?.() ?? null) !== null;
-    const take = page === null || past ? undefined : await this.answersAt(tickOf(page));
+    const take = page === null || (before === undefined && this.#past() !== null) ? undefined : await this.answersAt(tickOf(page));
     before?.();
     if (page !== null) this.#draw(this.#waiting.findIndex((one) => one.page === page) + 1);
-    take?.();
+    // A past tick that came to be shown meanwhile may not have asked who came after it.
+    if (take !== undefined && this.#past() !== null) await this.#answerPast();
+    else take?.();
+  }
+
+  async #answerPast(): Promise<void> {
+    const past = this.#past();
+    if (past === null) return;
+    const take = await this.answersAt(past);
+    if (this.#past() === past) take();
+    else await this.#answerPast();
+  }
+
+  #past(): number | null {
+    return this.#listeners.past?.() ?? null;
   }
 
   /** Take in one message; false asks for a whole state. */
