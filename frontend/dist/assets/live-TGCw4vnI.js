@@ -1,1 +1,0 @@
-export{Wn as isServerMessage}from"./first-CK8EJyha.js";
