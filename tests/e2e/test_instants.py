@@ -95,7 +95,7 @@ def _differs(board: Board, tick: int) -> list[str]:
 
     def agrees() -> bool:
         seen = board.page.evaluate(truth.READ)
-        count, found[:] = truth.held(board.page, seen)
+        _, found[:] = truth.held(board.page, seen)
         shown = board.page.evaluate(form.READ)
         found.extend(form.wrong(board.page, shown, tick))
         return not found
