@@ -36,9 +36,7 @@ GO = """address => {
 }"""
 DRAWN = ".skeleton, main [aria-busy=true], aside [aria-busy=true]"
 #: A world of each scheduler, its last tick, and what is tried in it.
-NEVER = {"spec": {"preemption": {"reclaimWithinCohort": "Never"}}}
 WORLDS = [
-    ("friday-rush", 120, "ClusterQueue", "research", NEVER),
     ("one-world-yunikorn", 60, "Node", "node-1", {"spec": {"unschedulable": True}}),
     ("one-world-kube", 60, "Node", "node-2", {"spec": {"unschedulable": True}}),
 ]

@@ -38,7 +38,7 @@ def wrong(page: Page, shown: list[Any], tick: int | None = None) -> Iterator[str
                 manifest = _merged(manifest, patch["body"])
         for place, value in fields.items():
             expected = written(_at(manifest, place))
-            if value != expected:
+            if sorted(str(value).split(", ")) != sorted(expected.split(", ")):
                 yield f"{key} {place}: {value!r}, not {expected!r}"
 
 
