@@ -363,15 +363,10 @@ def simulate(
         if stop is not None and any(stop(decision) for decision in fresh):
             stopped = True
             break
-    _count_ticks(world)
+    tick_ms = world.policy.spec.simulation.tick_ms
+    world.tick = -(-world.context.now_ms // tick_ms)
     return SimulationResult(
         decisions=decisions,
         end_ms=world.context.now_ms,
         settled=at is None and not stopped,
     )
-
-
-def _count_ticks(world: World) -> None:
-    """Count the ticks that were begun, as `run_tick` would have."""
-    tick_ms = world.policy.spec.simulation.tick_ms
-    world.tick = -(-world.context.now_ms // tick_ms)

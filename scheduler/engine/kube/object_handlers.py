@@ -153,7 +153,10 @@ class ObjectHandlers:
         self.shared.volumes.pod_gone(pod)
         self.shared.refused.pop(key, None)
         if self.shared.topologies.by_node:
-            self._free_zones(pod)
+            placed = self.shared.nodes.placed.get(pod.key)
+            if placed is not None:
+                touch = self.context.journal.touch
+                self.shared.topologies.end(pod, placed[1], touch)
         if self.shared.several:
             found = self.shared.nodes.unplace(key)
             if found is not None:
@@ -162,12 +165,6 @@ class ObjectHandlers:
             scheduler.pod_gone(pod)
         if pod.shape.device_claims:
             self.shared.free_devices(pod)
-
-    def _free_zones(self, pod: Pod) -> None:
-        placed = self.shared.nodes.placed.get(pod.key)
-        if placed is not None:
-            touch = self.context.journal.touch
-            self.shared.topologies.end(pod, placed[1], touch)
 
 
 def _change(before: Node | None, now: Node) -> str:
@@ -305,7 +302,10 @@ class GroupHandlers:
         if obj.key.kind == _POD_GROUP:
             event = self._put_group(obj)
         elif obj.key.kind == ELASTIC_QUOTA:
-            event = self._put_quota(obj)
+            quota = read_elastic_quota(obj.manifest, obj.key)
+            for cluster in self.shared.clusters():
+                cluster.quotas[quota.namespace] = quota
+            event = Event(plugin.QUOTA_CHANGED, new=quota)
         else:
             added = self.shared.gangs.put(obj.key, obj.spec)
             name = plugin.GANG_ADDED if added else plugin.GANG_CHANGED
@@ -320,12 +320,6 @@ class GroupHandlers:
             cluster.groups[obj.key] = group
         name = plugin.GROUP_CHANGED if known else plugin.GROUP_ADDED
         return Event(name, new=group)
-
-    def _put_quota(self, obj: Object) -> Event:
-        quota = read_elastic_quota(obj.manifest, obj.key)
-        for cluster in self.shared.clusters():
-            cluster.quotas[quota.namespace] = quota
-        return Event(plugin.QUOTA_CHANGED, new=quota)
 
     def remove(self, key: Key) -> None:
         """Forget an object."""

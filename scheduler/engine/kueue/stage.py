@@ -124,15 +124,12 @@ class KueueStage:
         self.handlers.settle()
         if linked or self._queue_came:
             self._queue_came = False
-            self._note_activity()
+            for flipped in status.note_activity(self.cluster, self.context.now_us):
+                if isinstance(flipped, LocalQueue):
+                    self.life.touched_local_queues[flipped] = None
+                else:
+                    self.life.touched_queues[flipped] = None
         self.life.flush()
-
-    def _note_activity(self) -> None:
-        for flipped in status.note_activity(self.cluster, self.context.now_us):
-            if isinstance(flipped, LocalQueue):
-                self.life.touched_local_queues[flipped] = None
-            else:
-                self.life.touched_queues[flipped] = None
 
     def start_over(self) -> None:
         """Try everyone again, as the controller does under a new Configuration."""
@@ -169,7 +166,10 @@ class KueueStage:
         if self.life.ledger is not None:
             self.life.ledger.sample_due()
         for asked, check in self.answers.take_due():
-            self._answer_by_rule(asked, check)
+            work = self.cluster.workloads.get(asked)
+            answer = None if work is None else self.answers.answer(work, check)
+            if answer is not None:
+                self.answer_check(asked, check, answer)
         if self.cluster.proposing is not None and self.cluster.proposing.wakes():
             self.pace.note_change()
             self.life.to_requeue.update(
@@ -207,12 +207,6 @@ class KueueStage:
         """Sample LocalQueues that changed, once evictions at this instant are over."""
         if self.life.ledger is not None:
             self.life.ledger.look()
-
-    def _answer_by_rule(self, key: Key, name: str) -> None:
-        work = self.cluster.workloads.get(key)
-        answer = None if work is None else self.answers.answer(work, name)
-        if answer is not None:
-            self.answer_check(key, name, answer)
 
     def requeue_inadmissible(self) -> None:
         """Requeue inadmissible workloads wherever that was requested."""
@@ -269,7 +263,10 @@ class KueueStage:
             admit(self.life, entry)
             return
         if entry.second_pass:
-            self._end_second_pass(entry)
+            if entry.status is EntryStatus.REPLACED:
+                replace(self.life, entry)
+            else:  # its ClusterQueue had another entry in this cycle
+                self.life.note_second_pass(entry.work)
             return
         if entry.status is EntryStatus.PREEMPTING:
             evictions.preempt(self.life, entry)
@@ -288,12 +285,6 @@ class KueueStage:
         )
         self.life.mark_queues_changed(work, queue)
         self.life.report_not_admitted(entry, inadmissible=inadmissible)
-
-    def _end_second_pass(self, entry: Entry) -> None:
-        if entry.status is EntryStatus.REPLACED:
-            replace(self.life, entry)
-        else:  # its ClusterQueue had another entry in this cycle
-            self.life.note_second_pass(entry.work)
 
     # ---- what a driver reports ----
 

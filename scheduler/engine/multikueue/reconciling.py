@@ -276,7 +276,15 @@ class Reconciling(AdmittingCluster):
         """Bring checks, Workloads and copies in line with one another."""
         if self.host.kueue is None:
             return
-        self._write_checks()
+        # Say of each check whether its clusters are reached.
+        for name, obj in self.checks.handled.items():
+            conditions = self.checks.conditions(name)
+            if obj.status.get("conditions") != conditions:
+                obj.status["conditions"] = conditions
+                self.context.journal.touch(Key(CHECK, "", name))
+                if self.host.kueue is not None:
+                    self.host.kueue.put(obj)
+                self.host.lifetime.request_advance()
         for key in sorted(self._concerned()):
             work = self._work(key)
             if work is None or not self._may_be_out(work):
@@ -304,17 +312,6 @@ class Reconciling(AdmittingCluster):
         if work.finished or not work.reserved or work.evicted:
             return False
         return bool(self._check_of(work))
-
-    def _write_checks(self) -> None:
-        """Say of each check whether its clusters are reached."""
-        for name, obj in self.checks.handled.items():
-            conditions = self.checks.conditions(name)
-            if obj.status.get("conditions") != conditions:
-                obj.status["conditions"] = conditions
-                self.context.journal.touch(Key(CHECK, "", name))
-                if self.host.kueue is not None:
-                    self.host.kueue.put(obj)
-                self.host.lifetime.request_advance()
 
     def _reconcile(self, work: WorkloadInfo, check: str) -> None:
         """Take the first step of those that apply to a Workload with quota.

@@ -73,7 +73,16 @@ class WorldObjects(WorldStages):
         SchedulerError for one more than a world may hold.
         """
         if not self.cluster and (cluster := cluster_named_in(obj.manifest)):
-            return self._put_into(cluster, obj)
+            # Put an object into a worker cluster; return it as the manager has it.
+            stage = self.multikueue
+            if stage is None:
+                stage = self._start_multikueue()
+                stage.restore(self.objects.values())
+            key = plain(obj.key)
+            obj.key = key
+            stage.put_into(cluster, obj)
+            self.lifetime.request_advance()
+            return self.objects[qualified(key, cluster)]
         share_equal_parts(obj.manifest)
         known = self.objects.get(obj.key)
         answers = reported_status(obj).get(CHECKS) if known is not None else None
@@ -116,18 +125,6 @@ class WorldObjects(WorldStages):
             del known.conditions[name]
         self.lifetime.stop(workload)
 
-    def _put_into(self, cluster: str, obj: Object) -> Object:
-        """Put an object into a worker cluster; return it as the manager has it."""
-        stage = self.multikueue
-        if stage is None:
-            stage = self._start_multikueue()
-            stage.restore(self.objects.values())
-        key = plain(obj.key)
-        obj.key = key
-        stage.put_into(cluster, obj)
-        self.lifetime.request_advance()
-        return self.objects[qualified(key, cluster)]
-
     def introduce(self, obj: Object) -> None:
         """Show an object to every stage; arrivals call it when their time comes."""
         if obj.key.kind in GROWING and self.autoscaling is None:
@@ -141,16 +138,12 @@ class WorldObjects(WorldStages):
             name_cluster(obj.manifest, self.cluster)
         metadata = obj.metadata
         if "uid" not in metadata:
-            ordinal = self._ordinal(obj.key)
+            ordinal = self.lifetime.uses(obj.key)
             metadata["uid"] = streams.uid(self.context.seed, *obj.key, ordinal)
         if "creationTimestamp" not in metadata:
             comes_us = self.context.us(self.lifetime.arrival_of(obj))
             metadata["creationTimestamp"] = durations.stamp_text(comes_us)
         metadata.setdefault("generation", 1)
-
-    def _ordinal(self, key: Key) -> int:
-        """Return how often this name was used before: a new object, a new UID."""
-        return self.lifetime.uses(key)
 
     def _replace(self, known: Object, obj: Object) -> None:
         if is_checked(obj):

@@ -91,7 +91,11 @@ class WorldStages:
         """Show the stored objects to the stages; the lifetime knows who waits."""
         # In one order, whatever came first: what is restored must not depend on it.
         self.objects = dict(sorted(self.objects.items()))
-        self._restore_workers()
+        # Make the worlds of the workers of their objects.
+        if self.multikueue is not None:
+            self.multikueue.restore(self.objects.values())
+        elif any(map(cluster_of, self.objects)):
+            self._start_multikueue().restore(self.objects.values())
         own = self.own_objects()
         self.going = {
             key: None
@@ -130,13 +134,6 @@ class WorldStages:
             for key in sorted(k for k in own if k.kind in AUTOSCALED):
                 if not self.lifetime.waits(key):
                     self.autoscaling.put(self.objects[key], restore=True)
-
-    def _restore_workers(self) -> None:
-        """Make the worlds of the workers of their objects."""
-        if self.multikueue is not None:
-            self.multikueue.restore(self.objects.values())
-        elif any(map(cluster_of, self.objects)):
-            self._start_multikueue().restore(self.objects.values())
 
     def own_objects(self) -> dict[Key, Object]:
         """Return the objects of this cluster, without those of its workers."""

@@ -67,22 +67,13 @@ class _Search:
         if request.count is None:
             if not matching or len(free) < len(matching):
                 return False
-            return self._take_all(claim, request, free, rest)
+            kept = len(self.found)
+            for device in free:
+                if not self._fits(claim, request, device):
+                    return self._back(kept)
+                self._take(claim, request, device)
+            return self.fill(rest) or self._back(kept)
         return self._choose(claim, request, free, request.count, rest)
-
-    def _take_all(
-        self,
-        claim: DeviceClaim,
-        request: DeviceRequest,
-        free: list[Device],
-        rest: list[tuple[DeviceClaim, DeviceRequest]],
-    ) -> bool:
-        kept = len(self.found)
-        for device in free:
-            if not self._fits(claim, request, device):
-                return self._back(kept)
-            self._take(claim, request, device)
-        return self.fill(rest) or self._back(kept)
 
     def _choose(
         self,

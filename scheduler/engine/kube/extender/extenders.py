@@ -267,13 +267,12 @@ class Extenders:
                     score = int(item.get("score") or 0)
                     total[node_info.row] += score * extender.weight * _SCALE
         if total is not None:
-            self._record_scores(pod, total, cluster)
+            names = cluster.node_table.names
+            record = self.recorded.setdefault(pod.key, ExtenderRecord())
+            record.scores = {
+                names[row]: int(total[row]) for row in np.flatnonzero(total)
+            }
         return total
-
-    def _record_scores(self, pod: Pod, total: Ints, cluster: ClusterCache) -> None:
-        names = cluster.node_table.names
-        record = self.recorded.setdefault(pod.key, ExtenderRecord())
-        record.scores = {names[row]: int(total[row]) for row in np.flatnonzero(total)}
 
     # --- preempt
 

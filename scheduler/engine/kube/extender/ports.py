@@ -84,17 +84,17 @@ def states(port: Port, extender: Extender) -> bool:
 
 def latency_of(simulation: Simulation) -> Callable[[Extender], int]:
     """Return how long a call of each extender takes, in virtual milliseconds."""
-    usual = _or_zero(simulation.extender_latency_ms)
+    usual = (
+        0
+        if isinstance(simulation.extender_latency_ms, msgspec.UnsetType)
+        else simulation.extender_latency_ms
+    )
     own = {
         answers.url_prefix: answers.latency_ms
         for answers in simulation.extenders
         if not isinstance(answers.latency_ms, msgspec.UnsetType)
     }
     return lambda extender: own.get(extender.url_prefix, usual)
-
-
-def _or_zero(value: int | msgspec.UnsetType) -> int:
-    return 0 if isinstance(value, msgspec.UnsetType) else value
 
 
 def port_for(answers: Sequence[ExtenderAnswers]) -> Port:

@@ -153,24 +153,20 @@ class Coscheduling(Plugin):
             return missing.format(open_ones)
         if not group.min_resources or self.permitted.get(group.key, -1) >= now:
             return ""
-        gap = self._gap(group)
+        # Return what the whole cluster lacks for minResources and minMember pods.
+        gap = {**group.min_resources, PODS: group.min_member}
+        for node_info in self.handle.cluster.node_infos.values():
+            own = [p for p in node_info.pods.values() if group_key(p) == group.key]
+            for name in list(gap):
+                gap[name] -= max(0, _free(node_info, name, own))
+                if gap[name] <= 0:
+                    del gap[name]
+            if not gap:
+                break
         if gap:
             return f"resource gap: {_gap_text(gap)}"
         self.permitted[group.key] = now + self._wait_ms(group)
         return ""
-
-    def _gap(self, group: PodGroup) -> dict[str, int]:
-        """Return what the whole cluster lacks for minResources and minMember pods."""
-        need = {**group.min_resources, PODS: group.min_member}
-        for node_info in self.handle.cluster.node_infos.values():
-            own = [p for p in node_info.pods.values() if group_key(p) == group.key]
-            for name in list(need):
-                need[name] -= max(0, _free(node_info, name, own))
-                if need[name] <= 0:
-                    del need[name]
-            if not need:
-                break
-        return need
 
     def post_filter(
         self, state: CycleState, pod: Pod, verdicts: Verdicts

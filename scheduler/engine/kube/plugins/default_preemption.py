@@ -94,7 +94,10 @@ class DefaultPreemption(Plugin):
         chosen = self._choose(search, pod, candidates)
         for victim in chosen.victims:
             self.handle.evict(victim, chosen.node, pod, self.name)
-        self._take_nominations(pod, chosen.node)
+        # Take the nomination from lesser pods that were promised this node.
+        for other in self.handle.nominations.on(chosen.node):
+            if other.priority < pod.priority:
+                self.handle.clear_nomination(other)
         return OK, chosen.node
 
     def refusal(self, pod: Pod, verdicts: Verdicts) -> str:
@@ -146,12 +149,6 @@ class DefaultPreemption(Plugin):
     ) -> Candidate:
         tied = sorted(search.least_harm(candidates), key=lambda c: c.node)
         return tied[self._draw(pod, "kube/preemption/tie", len(tied))]
-
-    def _take_nominations(self, pod: Pod, node: str) -> None:
-        """Take the nomination from lesser pods that were promised this node."""
-        for other in self.handle.nominations.on(node):
-            if other.priority < pod.priority:
-                self.handle.clear_nomination(other)
 
     def _why(self, verdicts: Verdicts, run: DryRun) -> str:
         """Return the sentence of a search that found nothing."""

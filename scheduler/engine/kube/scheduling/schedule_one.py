@@ -69,7 +69,9 @@ class NodeSearch:
         """
         self.looked = 0
         if not self.cluster.node_infos:
-            return self._nowhere()
+            return SearchResult(
+                status=unresolvable("no nodes available to schedule pods")
+            )
         before = self.framework.pre_filter(state, pod)
         if before.status.code is Code.ERROR:
             return SearchResult(status=before.status)
@@ -96,10 +98,6 @@ class NodeSearch:
             or self.extenders.extenders
             or self.framework.trace is not None
         )
-
-    def _nowhere(self) -> SearchResult:
-        # A rejection that no plug-in made: requeued as after an error.
-        return SearchResult(status=unresolvable("no nodes available to schedule pods"))
 
     def _among(
         self,

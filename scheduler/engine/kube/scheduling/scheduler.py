@@ -63,7 +63,9 @@ class Scheduler(BindingCycles):
             queued = self.queue.pop()
             if queued is None or not self.extenders.extenders:
                 return queued
-            delay = self._extender_ms(queued.pod)
+            search = self.searches[queued.pod.scheduler_name]
+            locked = self.host.locked_for(self)
+            delay = search.extender_ms(queued.pod, start=self.scan_start, locked=locked)
             if not delay:
                 return queued
             self.asking = queued.pod.key, now + delay
@@ -74,11 +76,6 @@ class Scheduler(BindingCycles):
         queued = self.queue.entries.get(key)
         return queued if queued is not None else self._next_pod()
 
-    def _extender_ms(self, pod: Pod) -> int:
-        search = self.searches[pod.scheduler_name]
-        locked = self.host.locked_for(self)
-        return search.extender_ms(pod, start=self.scan_start, locked=locked)
-
     def _scheduling_cycle(self, queued: QueuedPodInfo) -> None:
         pod, state = queued.pod, CycleState()
         framework = self.frameworks[pod.scheduler_name]
@@ -87,7 +84,9 @@ class Scheduler(BindingCycles):
         found = search.find(
             state, pod, queued.attempts, start=self.scan_start, locked=locked
         )
-        self._advance_scan(search.looked)
+        size = self.cluster.node_table.size
+        if size:
+            self.scan_start = (self.scan_start + search.looked) % size
         if found.node:
             self._assume(queued, framework, state, found.node)
         elif found.failure is not None:
@@ -97,11 +96,6 @@ class Scheduler(BindingCycles):
             self._no_node(queued, framework, state, found)
         else:
             self._handle_failure(queued, found.status, found.status.message)
-
-    def _advance_scan(self, looked: int) -> None:
-        size = self.cluster.node_table.size
-        if size:
-            self.scan_start = (self.scan_start + looked) % size
 
     def _assume(
         self, queued: QueuedPodInfo, framework: Framework, state: CycleState, node: str

@@ -88,19 +88,16 @@ class VariantController:
         if not self.cluster.is_parent(parent) or queue is None:
             return
         if not parent.is_parent:
-            self._mark(parent)
+            # Take a Workload out of its queue: from now on its variants are tried.
+            parent.is_parent = True
+            self.life.leave_queue(parent)
+            self.life.context.journal.touch(parent.key)
         variants = self.families.variants(key, _flavors(queue))
         if parent.finished:
             self._finish(parent, variants)
             return
         stay = self.making.complete(parent, variants, _flavors(queue))
         self._look_after(parent, stay, queue)
-
-    def _mark(self, parent: WorkloadInfo) -> None:
-        """Take a Workload out of its queue: from now on its variants are tried."""
-        parent.is_parent = True
-        self.life.leave_queue(parent)
-        self.life.context.journal.touch(parent.key)
 
     def _look_after(
         self, parent: WorkloadInfo, variants: Variants, queue: ClusterQueue

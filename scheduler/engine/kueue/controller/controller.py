@@ -103,9 +103,12 @@ class Controller:
             return
         if self._check_admission(work):
             return
-        overdue = self._overdue(work)
+        ends = execution_deadline(work)
+        overdue = ends is not None and self.context.now_us >= ends
         if not self._drain(work):
-            self._check_pods(work)
+            limit = pods_ready_deadline(work, self.cluster.settings.waiting)
+            if limit is not None and self.context.now_us >= limit:
+                self._not_ready(work)
         if overdue and work.active:
             again, work.accumulated_s = work.accumulated_s > 0, 0
             self._deactivate_for(work, MAXIMUM_EXECUTION_TIME_EXCEEDED)
@@ -182,15 +185,6 @@ class Controller:
         self.life.enqueue(work)
         self.life.dirty[work] = None
         return True
-
-    def _overdue(self, work: WorkloadInfo) -> bool:
-        ends = execution_deadline(work)
-        return ends is not None and self.context.now_us >= ends
-
-    def _check_pods(self, work: WorkloadInfo) -> None:
-        limit = pods_ready_deadline(work, self.cluster.settings.waiting)
-        if limit is not None and self.context.now_us >= limit:
-            self._not_ready(work)
 
     def _deactivate_for(self, work: WorkloadInfo, reason: str) -> None:
         evictions.set_deactivation_target(self.life, work, reason, DEACTIVATING[reason])

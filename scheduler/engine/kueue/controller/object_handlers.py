@@ -121,7 +121,13 @@ class ObjectHandlers:
         if queue.active_since_us is None:
             queue.active_since_us = status.active_since(obj.status)
         if restore:
-            self._restore_queue(queue, obj.state.get(self.name) or {})
+            state = obj.state.get(self.name) or {}
+            queue.generation = state.get("generation", 0)
+            queue.pending.failed_hashes = dict(state.get("remembered") or {})
+            if state.get("sticky"):
+                self.assignment.preemptors.restored[queue.name] = Key(*state["sticky"])
+            if state.get("edited"):
+                self.edits.queues[queue.name] = state["edited"]
         else:
             self.edits.queue(queue, TOUCHED | QUOTA)
 
@@ -138,14 +144,6 @@ class ObjectHandlers:
             equivalence_hashing=equivalence_hashing, usage_of=usage_of
         )
         return True
-
-    def _restore_queue(self, queue: ClusterQueue, state: State) -> None:
-        queue.generation = state.get("generation", 0)
-        queue.pending.failed_hashes = dict(state.get("remembered") or {})
-        if state.get("sticky"):
-            self.assignment.preemptors.restored[queue.name] = Key(*state["sticky"])
-        if state.get("edited"):
-            self.edits.queues[queue.name] = state["edited"]
 
     def _remove_queue(self, key: Key) -> None:
         queue = self.cluster.forest.queues.get(key.name)

@@ -156,18 +156,15 @@ class QueueAssignment:
         else:
             self.life.enqueue(work, backing_off=work not in self.added)
         if state is not None:
-            self._restore(work, state)
+            # Give a restored workload back what its object remembers of it.
+            load_state(work, state)
+            if state.get("alone") and work.pending_queue is not None:
+                pending = work.pending_queue
+                pending.remove(work)
+                pending.add_inadmissible(work)
+            if state.get("dirty"):
+                self.life.dirty[work] = None
         self.life.arm_timer(work)
-
-    def _restore(self, work: WorkloadInfo, state: State) -> None:
-        """Give a restored workload back what its object remembers of it."""
-        load_state(work, state)
-        if state.get("alone") and work.pending_queue is not None:
-            pending = work.pending_queue
-            pending.remove(work)
-            pending.add_inadmissible(work)
-        if state.get("dirty"):
-            self.life.dirty[work] = None
 
     def _place_admitted(self, work: WorkloadInfo, *, holds: bool) -> None:
         """Take the quota of a workload that came with it.
@@ -218,7 +215,15 @@ class WorkloadEdits:
             drop_quota(work, self.cluster)
         self.read(work, obj)
         if work.local_queue.key.name != work.local_queue_name:
-            self._change_queue(work)
+            # Let a workload, without its quota for now, be of the LocalQueue it names.
+            self.life.leave_queue(work)
+            self.life.mark_queues_changed(work, None)
+            work.local_queue.workloads.pop(work, None)
+            if self.life.ledger is not None:
+                self.life.ledger.forget(work)
+            work.local_queue = self.cluster.local_queue(
+                work.namespace, work.local_queue_name
+            )
         if queue is not None:
             take_quota(work, queue, self.cluster)
             queue.generation += 1
@@ -245,17 +250,6 @@ class WorkloadEdits:
                     inadmissible=True,
                 )
             )
-
-    def _change_queue(self, work: WorkloadInfo) -> None:
-        """Let a workload, without its quota for now, be of the LocalQueue it names."""
-        self.life.leave_queue(work)
-        self.life.mark_queues_changed(work, None)
-        work.local_queue.workloads.pop(work, None)
-        if self.life.ledger is not None:
-            self.life.ledger.forget(work)
-        work.local_queue = self.cluster.local_queue(
-            work.namespace, work.local_queue_name
-        )
 
 
 def _deciding(work: WorkloadInfo) -> tuple[object, ...]:

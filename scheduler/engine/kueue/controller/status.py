@@ -104,7 +104,12 @@ def write_queue(cluster: Cluster, obj: Object, now_us: int) -> State:
     }
     if cluster.settings.fair:
         obj.status["fairSharing"] = {"weightedShare": weighted_share(queue)}
-    return _queue_state(queue)
+    state: State = {"generation": queue.generation}
+    if queue.pending.failed_hashes:
+        state["remembered"] = dict(sorted(queue.pending.failed_hashes.items()))
+    if queue.pending.preemptor is not None:
+        state["sticky"] = list(queue.pending.preemptor.key)
+    return state
 
 
 def _pending(queue: ClusterQueue) -> int:
@@ -112,15 +117,6 @@ def _pending(queue: ClusterQueue) -> int:
     pending = queue.pending
     known = pending.pending_active + pending.pending_inadmissible
     return known - len(pending.unseen)
-
-
-def _queue_state(queue: ClusterQueue) -> State:
-    state: State = {"generation": queue.generation}
-    if queue.pending.failed_hashes:
-        state["remembered"] = dict(sorted(queue.pending.failed_hashes.items()))
-    if queue.pending.preemptor is not None:
-        state["sticky"] = list(queue.pending.preemptor.key)
-    return state
 
 
 def queue_verdict(cluster: Cluster, queue: ClusterQueue) -> Verdict:

@@ -126,7 +126,11 @@ class FlavorAssigner:
                 if plan.mode is Mode.NO_FIT:
                     break
         if self.topologies is not None:
-            self._place_by_topology(assignment, self.topologies)
+            self.placement = TopologyPlacement(self.topologies, self.work, self.queue)
+            self.placement.delays = self.delays
+            self.placement.trace = self.trace
+            if assignment.mode is not Mode.NO_FIT:
+                self.placement.apply(assignment)
         return assignment
 
     def _assign_groups(
@@ -155,15 +159,6 @@ class FlavorAssigner:
             if whole.mode is Mode.NO_FIT:
                 break
         assignment.parts.sort(key=lambda plan: order[plan.name])
-
-    def _place_by_topology(
-        self, assignment: Assignment, topologies: TopologyCache
-    ) -> None:
-        self.placement = TopologyPlacement(topologies, self.work, self.queue)
-        self.placement.delays = self.delays
-        self.placement.trace = self.trace
-        if assignment.mode is not Mode.NO_FIT:
-            self.placement.apply(assignment)
 
     def _requests(self, total: Amounts, count: int) -> Amounts:
         """Add the count of pods where quota covers it.
@@ -298,7 +293,12 @@ class FlavorAssigner:
         free = available_non_negative(resource_node)
         if amount <= free:
             return FlavorFit(Mode.FIT, borrow), "", Severity.WAITING
-        reason = _insufficient(resource_node, amount - free)
+        missing = amount - free
+        flavor, resource = resource_node.flavor_resource
+        reason = (
+            f"insufficient unused quota for {resource} in flavor {flavor}, "
+            f"{text_of(resource, missing)} more needed"
+        )
         if (
             amount <= resource_node.nominal
             or may_reclaim
@@ -361,14 +361,6 @@ def _exceeds(resource_node: ResourceNode, request: int, assigned: int) -> str:
         f"previously considered podsets requests ({request_text(resource, assigned)}) + "
         f"current podset request ({request_text(resource, request)}) > "
         f"maximum capacity ({text_of(resource, resource_node.potential_available)})"
-    )
-
-
-def _insufficient(resource_node: ResourceNode, missing: int) -> str:
-    flavor, resource = resource_node.flavor_resource
-    return (
-        f"insufficient unused quota for {resource} in flavor {flavor}, "
-        f"{text_of(resource, missing)} more needed"
     )
 
 

@@ -166,7 +166,10 @@ class ClassicalPreemption:
         for work, kind in self._sequence(borrowing=borrowing):
             self.tally.looked += 1
             if kind != SAME and self._now_idle(work):
-                self._trace_idle(work, kind)
+                if self.trace is not None:
+                    assert work.cluster_queue is not None
+                    self.trace.idle(self.bounds[work.cluster_queue], self.needed)
+                    self.trace.candidate(work, kind, "skipped")
                 continue
             take_out(work, self.placement)
             targets.append(Target(work, self._reason(work, kind)))
@@ -180,12 +183,6 @@ class ClassicalPreemption:
         if self.trace is not None:
             self.trace.note("failed", borrowing=borrowing, tried=len(targets))
         return []
-
-    def _trace_idle(self, work: WorkloadInfo, kind: str) -> None:
-        if self.trace is not None:
-            assert work.cluster_queue is not None
-            self.trace.idle(self.bounds[work.cluster_queue], self.needed)
-            self.trace.candidate(work, kind, "skipped")
 
     def _trace_taken(
         self, target: Target, kind: str, *, borrowing: bool, fits: bool

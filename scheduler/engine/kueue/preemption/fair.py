@@ -153,17 +153,18 @@ class FairPreemption:
         self.tally.simulations += 1
         fitting = self._fits()
         if self.trace is not None:
-            self._trace_taken(self.trace, work, reason, fitting=fitting)
+            relation = "same" if work.cluster_queue is self.queue else "fair"
+            now, free = shares(self.queue), self._traced_quota()
+            self.trace.candidate(
+                work,
+                relation,
+                "taken",
+                reason=reason,
+                quota=free,
+                fits=fitting,
+                shares=now,
+            )
         return fitting
-
-    def _trace_taken(
-        self, trace: Trace, work: WorkloadInfo, reason: str, *, fitting: bool
-    ) -> None:
-        relation = "same" if work.cluster_queue is self.queue else "fair"
-        now, free = shares(self.queue), self._traced_quota()
-        trace.candidate(
-            work, relation, "taken", reason=reason, quota=free, fits=fitting, shares=now
-        )
 
     def _traced_quota(self) -> list[dict[str, Any]]:
         undo_usages(reversed(self.held))

@@ -173,17 +173,14 @@ class PendingQueue:
         was_first = members.first() is work
         work.equivalence_class = None
         if not members.size:
-            self._drop_class(members)
+            classes = self.classes[members.scheduling_hash]
+            del classes[members.key]
+            self.moves.forget_class(members)
+            if not classes:
+                del self.classes[members.scheduling_hash]
+            members.heap.clear()
         elif was_first and not members.inadmissible:
             self._enter(members)
-
-    def _drop_class(self, members: EquivalenceClass) -> None:
-        classes = self.classes[members.scheduling_hash]
-        del classes[members.key]
-        self.moves.forget_class(members)
-        if not classes:
-            del self.classes[members.scheduling_hash]
-        members.heap.clear()
 
     def pop(self) -> WorkloadInfo | None:
         """Take the head out, to be tried; None when the heap is empty.

@@ -63,14 +63,11 @@ class FairSharingIterator:
             entry = self._winner(self.root)
             assert entry is not None
             yield entry
-            self._remove(entry)
-
-    def _remove(self, entry: Entry) -> None:
-        queue = entry.queue
-        del self.entries[queue]
-        self.queues[queue.ancestors[0]].remove(queue)
-        for cohort in queue.ancestors:
-            self.winners.pop(cohort, None)
+            queue = entry.queue
+            del self.entries[queue]
+            self.queues[queue.ancestors[0]].remove(queue)
+            for cohort in queue.ancestors:
+                self.winners.pop(cohort, None)
 
     def _winner(self, cohort: Cohort) -> Entry | None:
         """Return the best entry below a cohort."""

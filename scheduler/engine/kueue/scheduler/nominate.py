@@ -17,7 +17,6 @@ from scheduler.engine.kueue.tree.tree import ClusterQueue
 from scheduler.engine.kueue.workload.info import WorkloadInfo
 from scheduler.engine.kueue.workload.reading import failed
 from scheduler.engine.kueue.workload.status_records import LastAssignment
-from scheduler.model.podset_template import PodShape
 from scheduler.model.reasons import (
     ABOVE_LIMITS,
     BELOW_LAST_ACCEPTABLE,
@@ -100,14 +99,11 @@ def limits_error(work: WorkloadInfo) -> str:
     """Return which limits of its namespace a workload's podsets break, or ""."""
     for part in work.pod_sets:
         if part.shape.outside or part.shape.above:
-            return _outside_limits([part.shape for part in work.pod_sets])
+            shapes = [part.shape for part in work.pod_sets]
+            if any(shape.outside for shape in shapes):
+                return f"{OUTSIDE_LIMIT_RANGES}: {_together(s.outside for s in shapes)}"
+            return f"{ABOVE_LIMITS}: {_together(s.above for s in shapes)}"
     return ""
-
-
-def _outside_limits(shapes: Sequence[PodShape]) -> str:
-    if any(shape.outside for shape in shapes):
-        return f"{OUTSIDE_LIMIT_RANGES}: {_together(s.outside for s in shapes)}"
-    return f"{ABOVE_LIMITS}: {_together(s.above for s in shapes)}"
 
 
 def _together(errors: Iterable[Sequence[str]]) -> str:

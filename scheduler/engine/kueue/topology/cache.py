@@ -76,7 +76,9 @@ class TopologyCache:
         if self.topologies.get(topology.name) == topology:
             return False
         self.topologies[topology.name] = topology
-        self._read_all()
+        unread, self._unread = self._unread, {}
+        for obj in unread.values():
+            self.put_node(obj) if obj.key.kind == "Node" else self.put_pod(obj)
         with self._changing_trees():
             self._rebuild(topology.name)
         return True
@@ -127,11 +129,6 @@ class TopologyCache:
         for node in self.nodes.values():
             tree.put_node(node)
         self.trees[flavor.name] = tree
-
-    def _read_all(self) -> None:
-        unread, self._unread = self._unread, {}
-        for obj in unread.values():
-            self.put_node(obj) if obj.key.kind == "Node" else self.put_pod(obj)
 
     def put_node(self, obj: Object) -> list[str]:
         """Take a Node; return the flavors whose tree changed by it."""

@@ -246,7 +246,13 @@ def _why(
         return None
     fits = counts.of(domain).pods
     if fits == 0:
-        return _excluded(counts, domain)
+        # Return why not one pod fits into a domain.
+        if not isinstance(domain, Leaf):
+            return Left.NOTHING.said()
+        short, excluded = counts.short_of(domain), counts.exclusion(domain)
+        if short:
+            return Left.RESOURCE.said(name=short)
+        return plain(excluded) if excluded else Left.NOTHING.said()
     if not taken:
         return Left.FEW.said(fits=fits, count=question.count)
     parent = domain.parent.path if domain.parent is not None else ()
@@ -255,16 +261,6 @@ def _why(
     if fits < question.count and domain.level <= question.level:
         return Left.FEW.said(fits=fits, count=question.count)
     return Left.LATER.said()
-
-
-def _excluded(counts: Counts, domain: Domain) -> Sentence:
-    """Return why not one pod fits into a domain."""
-    if not isinstance(domain, Leaf):
-        return Left.NOTHING.said()
-    short, excluded = counts.short_of(domain), counts.exclusion(domain)
-    if short:
-        return Left.RESOURCE.said(name=short)
-    return plain(excluded) if excluded else Left.NOTHING.said()
 
 
 # ------------------------------------------------------------------------

@@ -39,9 +39,16 @@ class Forest:
             name for name in self.cohorts if _is_in_cycle(name, self.specs)
         )
         for cohort in self.cohorts.values():
-            self._attach_cohort(cohort)
+            parent = cohort.spec.parent
+            if parent and cohort.name not in self.in_cycle:
+                cohort.parent = self.cohorts[parent]
+                cohort.parent.cohorts.append(cohort)
         for queue in self.queues.values():
-            self._attach_queue(queue)
+            queue.configure(queue.spec.groups)
+            queue.weight = queue.spec.weight
+            queue.parent = self.cohorts.get(queue.spec.cohort)
+            if queue.parent is not None:
+                queue.parent.queues.append(queue)
         for root in self.roots():
             _compute_quota(root)
 
@@ -59,19 +66,6 @@ class Forest:
             cohort.configure(cohort.spec.groups)
             cohorts[name] = cohort
         return cohorts
-
-    def _attach_cohort(self, cohort: Cohort) -> None:
-        parent = cohort.spec.parent
-        if parent and cohort.name not in self.in_cycle:
-            cohort.parent = self.cohorts[parent]
-            cohort.parent.cohorts.append(cohort)
-
-    def _attach_queue(self, queue: ClusterQueue) -> None:
-        queue.configure(queue.spec.groups)
-        queue.weight = queue.spec.weight
-        queue.parent = self.cohorts.get(queue.spec.cohort)
-        if queue.parent is not None:
-            queue.parent.queues.append(queue)
 
     def update_heights(self) -> None:
         """Set the heights of cohorts; a ClusterQueue that is not active does not exist.

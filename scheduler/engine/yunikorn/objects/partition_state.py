@@ -246,11 +246,8 @@ class PartitionState:
         if app.gang is not None:
             self.gang_count -= 1
         self.limits.forget(app)
-        self._drop_drained(leaf)
-
-    def _drop_drained(self, queue: Queue) -> None:
-        """Remove queues without applications that the configuration no longer names."""
-        for at in queue.route[:-1]:
+        # Remove queues without applications that the configuration no longer names.
+        for at in leaf.route[:-1]:
             if at.apps or at.children or not at.managed or at.state != "Draining":
                 break
             assert at.parent is not None

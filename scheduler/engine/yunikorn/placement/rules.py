@@ -57,7 +57,9 @@ def path_of(rule: PlacementRule, submission: Submission, find: FindQueue) -> str
     else:
         above = _above(rule, submission, find)
         path = f"{above}.{value}" if above else ""
-    _check_names(value)
+    for part in value.split("."):
+        if not _NAME.fullmatch(part):
+            raise PlacementError(messages.INVALID_QUEUE_NAME)
     return path if path and (rule.create or find(path) is not None) else ""
 
 
@@ -86,12 +88,6 @@ def _is_qualified(rule: PlacementRule, value: str) -> bool:
     if rule.name == "user":
         return False
     return value.startswith(ROOT if rule.name == "fixed" else _QUALIFIED)
-
-
-def _check_names(path: str) -> None:
-    for part in path.split("."):
-        if not _NAME.fullmatch(part):
-            raise PlacementError(messages.INVALID_QUEUE_NAME)
 
 
 def _above(rule: PlacementRule, submission: Submission, find: FindQueue) -> str:

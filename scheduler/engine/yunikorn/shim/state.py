@@ -349,15 +349,7 @@ def finish_restore(shim: ShimState) -> None:
         if app is not None:
             _restore_gang(shim, app, values)
     _restore_counts(shim)
-    _restore_quota(shim)
-    _order_nodes(shim)
-    if clock is not None:
-        shim.partition.dirty, shim.partition.due_ms = clock
-        shim.partition.recheck_all = True
-
-
-def _restore_quota(shim: ShimState) -> None:
-    """Restore the clocks of changed quotas, and start those of a new policy."""
+    # Restore the clocks of changed quotas, and start those of a new policy.
     stored, shim.stored_quota = shim.stored_quota, []
     partition = shim.partition
     for path, due_ms, old_max, old_delay_ms in stored:
@@ -367,6 +359,18 @@ def _restore_quota(shim: ShimState) -> None:
         queue.quota_due_ms = due_ms
         if not shim.same_policy:
             quota_change.update_clock(queue, old_max, old_delay_ms, partition.now_ms)
+    # Put nodes that others use where they stood: restoring has moved them.
+    order = shim.partition.nodes
+    for node in list(order):
+        score = shim.stored_scores.pop(node.name, None)
+        if score is not None:
+            order.put_at(node, score)
+            shim.recorder.displaced.add(node.name)
+        elif node.occupied:
+            order.move(node)
+    if clock is not None:
+        shim.partition.dirty, shim.partition.due_ms = clock
+        shim.partition.recheck_all = True
 
 
 def _restore_counts(shim: ShimState) -> None:
@@ -383,18 +387,6 @@ def _restore_counts(shim: ShimState) -> None:
     for name, until_ms in counts.get("backoff", ()):
         if name in partition.apps:
             partition.apps[name].backoff_ms = until_ms
-
-
-def _order_nodes(shim: ShimState) -> None:
-    """Put nodes that others use where they stood: restoring has moved them."""
-    order = shim.partition.nodes
-    for node in list(order):
-        score = shim.stored_scores.pop(node.name, None)
-        if score is not None:
-            order.put_at(node, score)
-            shim.recorder.displaced.add(node.name)
-        elif node.occupied:
-            order.move(node)
 
 
 def _restore_gang(shim: ShimState, app: Application, values: list[Any]) -> None:

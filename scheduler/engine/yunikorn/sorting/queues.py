@@ -30,7 +30,16 @@ def children_in_order(partition: Partition, parent: Queue) -> list[Queue]:
         _sort_by_position(waiting, by_priority=by_priority)
     else:
         waiting.sort(key=lambda child: child.order_key or _key(child, by_priority))
-        _sort_ties(waiting)
+        # Put the one that waits for more in front of its equals, in place.
+        for index in range(1, len(waiting)):
+            at = index
+            right = waiting[at]
+            while at and waiting[at - 1].order_key == right.order_key:
+                left = waiting[at - 1]
+                if not _waits_for_more(right.pending, left.pending):
+                    break
+                waiting[at - 1], waiting[at] = right, left
+                at -= 1
     asking = partition.asking
     if asking is not None:
         waiting.sort(key=lambda child: _proposed(asking, child, partition.now_ms))
@@ -58,19 +67,6 @@ def _key(child: Queue, by_priority: bool) -> tuple[Any, ...]:
 def share_of(queue: Queue) -> float:
     """Return the fair share of a queue by its own guarantee and fair-max."""
     return fair_share(queue.allocated, queue.guaranteed, queue.fair_max)
-
-
-def _sort_ties(queues: list[Queue]) -> None:
-    """Put the one that waits for more in front of its equals, in place."""
-    for index in range(1, len(queues)):
-        at = index
-        right = queues[at]
-        while at and queues[at - 1].order_key == right.order_key:
-            left = queues[at - 1]
-            if not _waits_for_more(right.pending, left.pending):
-                break
-            queues[at - 1], queues[at] = right, left
-            at -= 1
 
 
 def _sort_by_position(queues: list[Queue], *, by_priority: bool) -> None:
