@@ -43,7 +43,10 @@ def run(options: argparse.Namespace, out: TextIO, library: Library = no_library)
         stack = options.stack or experiment.spec.base.stack
         base = FileBase.read(sources, stack=stack)
         advisor = Advisor.of(experiment.spec, base)
-        estimate = _estimate(advisor, base)
+        began = time.process_time()
+        advisor.run(base, (advisor.space.base, advisor.seeds[0]))
+        each = time.process_time() - began
+        estimate = estimate_text(advisor.space.count(), advisor.most_runs(), each)
         if options.estimate:
             out.write(estimate)
             return 0
@@ -103,13 +106,6 @@ def given_base(options: argparse.Namespace) -> Sources:
     """Return the files that were given as the base; the goal is none of them."""
     goal = str(options.goal)
     return [(n, text) for n, text in read_sources(options.files) if n != goal]
-
-
-def _estimate(advisor: Advisor, base: FileBase) -> str:
-    began = time.process_time()
-    advisor.run(base, (advisor.space.base, advisor.seeds[0]))
-    each = time.process_time() - began
-    return estimate_text(advisor.space.count(), advisor.most_runs(), each)
 
 
 def estimate_text(settings: int, runs: int, each: float) -> str:

@@ -319,11 +319,7 @@ def read_policy(document: dict[str, Any]) -> Policy:
     if not isinstance(policy.spec.simulation.proposal, msgspec.UnsetType):
         policy.spec.simulation.proposal.made()
     _check_start_time(policy.spec.simulation.start_time)
-    return _with_release(policy)
-
-
-def _with_release(policy: Policy) -> Policy:
-    """Return a policy with its releases as they are stored; none where none is named."""
+    # Return a policy with its releases as they are stored; none where none is named.
     given = policy.spec.release
     if given is msgspec.UNSET:
         return policy

@@ -94,7 +94,12 @@ def read_requests(
     Source: docs/semantics/kube-scheduler.md#request-of-a-pod.
     """
     overhead = _fractions(spec.get("overhead"))
-    level = _level(spec)
+    # Return the pod-level requests that replace the containers' sums.
+    level = {
+        name: value
+        for name, value in _requests(spec).items()
+        if name in (CPU, MEMORY) or name.startswith("hugepages-")
+    }
     present = _parts(spec, resize)
     present_level = _level_now(level, resize)
     plain = _total(*present, {}, present_level, overhead)
@@ -154,15 +159,6 @@ def _level_now(level: Sums, resize: Resize) -> Sums:
         return level
     sums = _largest(level, resize.pod, resize.infeasible)
     return {name: sums.get(name, Fraction(0)) for name in level}
-
-
-def _level(spec: Mapping[str, Any]) -> Sums:
-    """Return the pod-level requests that replace the containers' sums."""
-    return {
-        name: value
-        for name, value in _requests(spec).items()
-        if name in (CPU, MEMORY) or name.startswith("hugepages-")
-    }
 
 
 def _total(

@@ -15,7 +15,6 @@ from scheduler.model.policy import PolicySpec
 from scheduler.model.quota import (
     ClusterQueueSpec,
     CohortSpec,
-    Flavor,
     Quota,
     ResourceGroup,
     read_cohort,
@@ -111,16 +110,14 @@ class _Tree:
                     local_queue.queue
                 )
             case "ResourceFlavor":
-                self._flavor(read_flavor(obj.manifest))
+                flavor = read_flavor(obj.manifest)
+                subject = f"ResourceFlavor {flavor.name}"
+                if flavor.labels:
+                    self.found.lose(subject, LostOfKueue.LABELS.said())
+                if flavor.taints:
+                    self.found.lose(subject, LostOfKueue.TAINTS.said())
             case _:
                 pass
-
-    def _flavor(self, flavor: Flavor) -> None:
-        subject = f"ResourceFlavor {flavor.name}"
-        if flavor.labels:
-            self.found.lose(subject, LostOfKueue.LABELS.said())
-        if flavor.taints:
-            self.found.lose(subject, LostOfKueue.TAINTS.said())
 
     def root(self) -> QueueConfig:
         """Return the whole tree below root."""

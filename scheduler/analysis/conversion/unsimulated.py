@@ -186,7 +186,17 @@ def _of_object(
     for gap in unfollowed(manifest):
         yield gap.problem
     for pod in _pod_specs(kind, manifest):
-        yield from _of_pod(pod, stack)
+        if stack == "yunikorn":
+            # Yield what YuniKorn's predicates do not look at here: wishes, claims.
+            if pod.get("resourceClaims"):
+                yield Idle.YUNIKORN_DEVICES.said()
+            if any(
+                "persistentVolumeClaim" in v or "ephemeral" in v for v in _volumes(pod)
+            ):
+                yield Idle.YUNIKORN_VOLUMES.said()
+            affinity = pod.get("affinity") or {}
+            if (affinity.get("nodeAffinity") or {}).get(_HINT):
+                yield Idle.YUNIKORN_AFFINITY.said()
 
 
 def _pod_specs(kind: str, manifest: Manifest) -> Iterator[Manifest]:
@@ -216,22 +226,6 @@ def _templates(holders: Iterable[Manifest]) -> Iterator[Manifest]:
 
 def _inner(template: Manifest | None) -> Manifest:
     return (template or {}).get("spec") or {}
-
-
-def _of_pod(pod: Manifest, stack: str) -> Iterator[Sentence]:
-    if stack == "yunikorn":
-        yield from _not_by_yunikorn(pod)
-
-
-def _not_by_yunikorn(pod: Manifest) -> Iterator[Sentence]:
-    """Yield what YuniKorn's predicates do not look at here: wishes, claims."""
-    if pod.get("resourceClaims"):
-        yield Idle.YUNIKORN_DEVICES.said()
-    if any("persistentVolumeClaim" in v or "ephemeral" in v for v in _volumes(pod)):
-        yield Idle.YUNIKORN_VOLUMES.said()
-    affinity = pod.get("affinity") or {}
-    if (affinity.get("nodeAffinity") or {}).get(_HINT):
-        yield Idle.YUNIKORN_AFFINITY.said()
 
 
 def _volumes(pod: Manifest) -> Iterable[Manifest]:

@@ -348,12 +348,9 @@ class LifeReader:
             if life is None or not life.stretches[-1].runs or life.ended:
                 continue
             last = life.stretches[-1]
-            self._lose(last, decision.at_ms)
+            last.lost_ms = max(0, decision.at_ms - last.from_ms - last.kept_ms)
             last.by, last.reason = str(decision.by or ""), decision.reason
             self._next(life, decision.at_ms, how, runs=False)
-
-    def _lose(self, stretch: Stretch, at_ms: int) -> None:
-        stretch.lost_ms = max(0, at_ms - stretch.from_ms - stretch.kept_ms)
 
     def _finish(self, decision: Finish) -> None:
         for key in self._with_members(decision.subject):

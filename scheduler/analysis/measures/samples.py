@@ -87,22 +87,19 @@ class Samples:
             self.capacity[resource] = self.capacity.get(resource, 0) + spent
         self._look()
         error, wasted = self._last
-        self._note_fair(error, first_ms)
+        # Begin or end a span in which shares are not fair.
+        if error > FAIR_WITHIN:
+            if self.unfair_since is None:
+                self.unfair_since = first_ms
+        elif self.unfair_since is not None:
+            self.unfair.append(first_ms - self.unfair_since)
+            self.unfair_since = None
         self.ticks += ticks
         self.error += error * ticks
         if wasted is not None:
             self.waiting_ticks += ticks
             for resource, share in wasted.items():
                 self.useless[resource] = self.useless.get(resource, 0.0) + share * ticks
-
-    def _note_fair(self, error: float, at_ms: int) -> None:
-        """Begin or end a span in which shares are not fair."""
-        if error > FAIR_WITHIN:
-            if self.unfair_since is None:
-                self.unfair_since = at_ms
-        elif self.unfair_since is not None:
-            self.unfair.append(at_ms - self.unfair_since)
-            self.unfair_since = None
 
     def unfair_spans(self) -> list[int]:
         """Return how long shares were not fair each time, in ms, to the tick.

@@ -91,15 +91,11 @@ def read_side(sources: Sources) -> Side:
     for name, text in sources:
         _find_configurations(side, name, text)
     if not side.objects and not side.policy:
-        _refuse_nothing(side, sources)
+        file = sources[0][0] if sources else "input"
+        problem = plain("expected objects or configuration of a policy, found none")
+        place = SourceLocation(file=file, line=1)
+        side.loaded.findings.append(Finding("error", place, problem))
     return side
-
-
-def _refuse_nothing(side: Side, sources: Sources) -> None:
-    file = sources[0][0] if sources else "input"
-    problem = plain("expected objects or configuration of a policy, found none")
-    place = SourceLocation(file=file, line=1)
-    side.loaded.findings.append(Finding("error", place, problem))
 
 
 def _find_configurations(side: Side, name: str, text: str) -> None:

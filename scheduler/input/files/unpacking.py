@@ -198,7 +198,9 @@ def _without_gz(name: str) -> str:
 
 def _decoded(name: str, data: bytes) -> str:
     """Return the text; UTF-16 with its mark too, as some shells write it."""
-    _refuse_packed(name, data)
+    for mark, packed in _OTHERS.items():
+        if data.startswith(mark):
+            raise _wrong(name, RequestProblem.PACKED.said(name=packed))
     try:
         if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
             text = data.decode("utf-16")
@@ -212,12 +214,6 @@ def _decoded(name: str, data: bytes) -> str:
         line = text.count("\n", 0, text.index("\0")) + 1
         raise _wrong(name, Problem.BINARY.said(), line)
     return text
-
-
-def _refuse_packed(name: str, data: bytes) -> None:
-    for mark, packed in _OTHERS.items():
-        if data.startswith(mark):
-            raise _wrong(name, RequestProblem.PACKED.said(name=packed))
 
 
 def _wrong(name: str, problem: Sentence, line: int = 1) -> ManifestError:

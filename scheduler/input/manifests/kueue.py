@@ -199,7 +199,12 @@ def _cluster_queue(document: Document, spec: Fields) -> None:
     check_groups(document, spec, above="cohortName", lending_within_nominal=True)
     check_weight(document, spec)
     _check_selector(document, spec)
-    _check_preemption(document, spec)
+    preemption = spec.get("preemption") or {}
+    borrow = preemption.get("borrowWithinCohort") or {}
+    reclaim = preemption.get("reclaimWithinCohort") or "Never"
+    if reclaim == "Never" and (borrow.get("policy") or "Never") != "Never":
+        path = "spec.preemption.borrowWithinCohort.policy"
+        raise document.error(path, Problem.RECLAIM.said())
     _check_fungibility(document, spec)
 
 
@@ -213,15 +218,6 @@ def _check_selector(document: Document, spec: Fields) -> None:
         if bool(values) != (operator in ("In", "NotIn")):
             problem = Problem.NO_VALUES_FOR if values else Problem.VALUES_FOR
             raise document.error(f"{where}.values", problem.said(operator=operator))
-
-
-def _check_preemption(document: Document, spec: Fields) -> None:
-    preemption = spec.get("preemption") or {}
-    borrow = preemption.get("borrowWithinCohort") or {}
-    reclaim = preemption.get("reclaimWithinCohort") or "Never"
-    if reclaim == "Never" and (borrow.get("policy") or "Never") != "Never":
-        path = "spec.preemption.borrowWithinCohort.policy"
-        raise document.error(path, Problem.RECLAIM.said())
 
 
 def _check_fungibility(document: Document, spec: Fields) -> None:

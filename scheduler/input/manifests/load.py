@@ -212,7 +212,13 @@ def _take_object(loaded: Loaded, document: Document, kind: kinds.Kind) -> None:
     for note in notes:
         loaded.warn(document.place("metadata.annotations"), note)
     obj = Object(key=key, manifest=served(manifest, key, kind), status=dict(status))
-    _name_replaced(loaded, document, obj)
+    # Say that an object takes the place of another, where the two differ.
+    earlier = loaded.by_key.get(obj.key, obj)
+    if (earlier.manifest, earlier.status) != (obj.manifest, obj.status):
+        first = loaded.places[obj.key].place()
+        problem = Problem.REPLACES.said(key=obj.key, place=first)
+        sort = Problem.REPLACES_KIND.said(kind=obj.key.kind)
+        loaded.warn(document.place("metadata.name"), problem, sort)
     loaded.put(obj, document)
     for gap in (*unsimulated(manifest), *unfollowed(manifest)):
         leave_out(loaded, document, gap)
@@ -255,13 +261,3 @@ def _name_fields(loaded: Loaded, document: Document) -> None:
             place = document.place(found.first[field])
             loaded.unread[key] = Unread(place, found.effects[field])
         loaded.unread[key].count += count
-
-
-def _name_replaced(loaded: Loaded, document: Document, obj: Object) -> None:
-    """Say that an object takes the place of another, where the two differ."""
-    earlier = loaded.by_key.get(obj.key, obj)
-    if (earlier.manifest, earlier.status) != (obj.manifest, obj.status):
-        first = loaded.places[obj.key].place()
-        problem = Problem.REPLACES.said(key=obj.key, place=first)
-        sort = Problem.REPLACES_KIND.said(kind=obj.key.kind)
-        loaded.warn(document.place("metadata.name"), problem, sort)

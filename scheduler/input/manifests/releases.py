@@ -118,16 +118,12 @@ def take_newest_releases(
         found = newest_with(gates) if isinstance(gates, dict) else NEWEST["kueue"]
         given["kueue"] = found or ""
         if found != NEWEST["kueue"]:
-            _say_gates(loaded, files, found)
+            said = ReadAs.GATES.said(
+                title=TITLES["kueue"], name=NEWEST["kueue"], release=found or UNRELEASED
+            )
+            loaded.warn(_place_of_gates(files), said)
     release = {name: at for name, at in {**NEWEST, **given}.items() if at}
     return {**spec, "release": release}
-
-
-def _say_gates(loaded: Loaded, files: Mapping[str, str], found: str | None) -> None:
-    said = ReadAs.GATES.said(
-        title=TITLES["kueue"], name=NEWEST["kueue"], release=found or UNRELEASED
-    )
-    loaded.warn(_place_of_gates(files), said)
 
 
 def _place_of_gates(files: Mapping[str, str]) -> SourceLocation:

@@ -129,7 +129,12 @@ def _profile(item: Mapping[str, Any], share: int, path: str) -> Profile:
         if ours == "score":
             profile.weights = {name: weight or 1 for name, weight in chosen.items()}
     profile.args = _args(item.get("pluginConfig") or [], f"{path}.pluginConfig")
-    _check_single(profile, path)
+    sorts = profile.points["queue_sort"]
+    if len(sorts) != 1:
+        named = ", ".join(sorts) or "none"
+        raise PolicyError(expected(Wanted.SORTING, given=named), path)
+    if not profile.points["bind"]:
+        raise PolicyError(Form.GOT_NONE.said(wanted=Wanted.BINDING), path)
     return profile
 
 
@@ -241,15 +246,6 @@ def _args(items: Iterable[Mapping[str, Any]], path: str) -> dict[str, msgspec.St
         except msgspec.ValidationError as problem:
             raise PolicyError(said_of_value(str(problem)), f"{where}.args") from problem
     return found
-
-
-def _check_single(profile: Profile, path: str) -> None:
-    sorts = profile.points["queue_sort"]
-    if len(sorts) != 1:
-        named = ", ".join(sorts) or "none"
-        raise PolicyError(expected(Wanted.SORTING, given=named), path)
-    if not profile.points["bind"]:
-        raise PolicyError(Form.GOT_NONE.said(wanted=Wanted.BINDING), path)
 
 
 def _check_sorts(profiles: list[Profile]) -> None:

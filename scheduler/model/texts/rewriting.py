@@ -205,19 +205,16 @@ class _Writer:
         if gone and (flow or new_items):
             return False
         for index in gone:
-            self._take_item(node, index)
+            item = node.value[index]
+            line = self._line_begin(self._dash(item))
+            if self.text[line : item.start_mark.index].strip(" ") != "-":
+                raise UnwritableError
+            self._put(line, self._after_line(_end(item)), "")
         for old, new in kept:
             self.change(node.value[old], before[old], after[new], flow=flow)
         if new_items:
             self._add_items(node, [after[new] for new in new_items], flow=flow)
         return True
-
-    def _take_item(self, node: yaml.SequenceNode, index: int) -> None:
-        item = node.value[index]
-        line = self._line_begin(self._dash(item))
-        if self.text[line : item.start_mark.index].strip(" ") != "-":
-            raise UnwritableError
-        self._put(line, self._after_line(_end(item)), "")
 
     def _add_items(
         self, node: yaml.SequenceNode, items: list[Any], *, flow: bool

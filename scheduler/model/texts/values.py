@@ -349,17 +349,14 @@ class _Reader:
         key, top.key = top.key, None
         if key == _MERGE and id(top) in self.keys:
             self.keys.discard(id(top))
-            self._merge(event, top, value)
+            top.merged = {} if top.merged is None else top.merged
+            for part in value if isinstance(value, list) else [value]:
+                if not isinstance(part, dict):
+                    raise self._complain(event, Problem.TO_MERGE_IN.said())
+                for name, item in part.items():
+                    top.merged.setdefault(name, item)
         else:
             top.data[key] = value
-
-    def _merge(self, event: Any, top: _Open, value: Any) -> None:
-        top.merged = {} if top.merged is None else top.merged
-        for part in value if isinstance(value, list) else [value]:
-            if not isinstance(part, dict):
-                raise self._complain(event, Problem.TO_MERGE_IN.said())
-            for name, item in part.items():
-                top.merged.setdefault(name, item)
 
     # -- refusals
 

@@ -78,20 +78,17 @@ class FrameReader:
     def _opened(self, data: bytes) -> bytes:
         try:
             if self.most:
-                self._check_size(data)
+                left = self.most - self.opened_bytes
+                self.opened_bytes += (size := inflated_size(data, left))
+                if size > left:
+                    raise SchedulerError(
+                        in_field(self.name, RequestProblem.OPENED.said(most=self.most))
+                    )
             return zlib.decompress(data)
         except zlib.error as error:
             raise SchedulerError(
                 in_field(self.name, FileProblem.ZLIB.said(problem=error))
             ) from error
-
-    def _check_size(self, data: bytes) -> None:
-        left = self.most - self.opened_bytes
-        self.opened_bytes += (size := inflated_size(data, left))
-        if size > left:
-            raise SchedulerError(
-                in_field(self.name, RequestProblem.OPENED.said(most=self.most))
-            )
 
     def _data(self, head: bytes) -> bytes | None:
         """Return the bytes of a whole frame; None at the end or a torn one."""

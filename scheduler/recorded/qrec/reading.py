@@ -346,13 +346,10 @@ class _Reading:
         self._end_gap(kind, at)
         self.unlisted.discard(kind)
         if not self.unlisted:
-            self._complete(at)
-
-    def _complete(self, at: int) -> None:
-        self._end_gap(ALL, at)
-        if self.synced_at is None:
-            self.synced_at = self.found.start_us = at
-            self.found.standing = list(self.objects.values())
+            self._end_gap(ALL, at)
+            if self.synced_at is None:
+                self.synced_at = self.found.start_us = at
+                self.found.standing = list(self.objects.values())
 
     def _see(self, at: int, place: Place, after: Manifest | None) -> None:
         before = self.objects.get(place)

@@ -22,7 +22,7 @@ from scheduler.model.annotations import ARRIVAL
 from scheduler.model.decisions import Decision
 from scheduler.model.errors import SchedulerError
 from scheduler.model.objects import Key, Object
-from scheduler.recorded.twin.real_decisions import Before, Owners, decisions_of
+from scheduler.recorded.twin.real_decisions import Owners, decisions_of
 
 Manifest = dict[str, Any]
 #: Kinds whose status a scheduler's controllers write: it comes with the object.
@@ -60,7 +60,10 @@ def observe(
     owners = Owners(world)
     for one in _in_order(seen):
         key = key_of(one.object)
-        before = _before(world, key)
+        known = world.objects.get(key)
+        before = (
+            None if known is None else (known.manifest, dict(world.get(key).status))
+        )
         after = None if one.gone else read_object(one.object, problems)
         if after is None and not one.gone:
             continue
@@ -68,7 +71,8 @@ def observe(
         _put(world, key, after)
         if after is not None:
             owners.came(after)
-            _note_version(world, key, one.object)
+            if version := one.object["metadata"].get("resourceVersion"):
+                world.objects[key].state[_STATE] = {"version": str(version)}
     owners.link()
     world.context.now_ms = now_ms
     world.tick = tick
@@ -128,19 +132,9 @@ def _in_order(seen: Sequence[ObservedChange]) -> Iterable[ObservedChange]:
     return sorted(seen, key=place)
 
 
-def _before(world: World, key: Key) -> Before:
-    known = world.objects.get(key)
-    return None if known is None else (known.manifest, dict(world.get(key).status))
-
-
 def version_of(obj: Object) -> str:
     """Return the resourceVersion at which an object was seen last; "" for none."""
     return str((obj.state.get(_STATE) or {}).get("version", ""))
-
-
-def _note_version(world: World, key: Key, seen: Manifest) -> None:
-    if version := seen["metadata"].get("resourceVersion"):
-        world.objects[key].state[_STATE] = {"version": str(version)}
 
 
 def _put(world: World, key: Key, after: Object | None) -> None:

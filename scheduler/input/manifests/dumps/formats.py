@@ -48,7 +48,16 @@ def filled(manifest: Manifest) -> tuple[Manifest, list[Sentence]]:
     if not amount or not _ask(made["spec"], int(amount)):
         return made, []
     if models := [one for one in str(given.get(GPU_MODEL, "")).split("|") if one]:
-        _want(made["spec"], models)
+        # Ask for a node with one of these cards, beside what is asked already.
+        spec = made["spec"]
+        wanted = {"key": GPU_MODEL, "operator": "In", "values": models}
+        affinity = spec.setdefault("affinity", {})
+        required = affinity.setdefault("nodeAffinity", {}).setdefault(_REQUIRED, {})
+        terms = required.setdefault("nodeSelectorTerms", [])
+        if not terms:
+            terms.append({})
+        for term in terms:
+            term.setdefault("matchExpressions", []).append(wanted)
     return made, [_ASKED, *([_NO_INDEX] if given.get(_INDEX) else [])]
 
 
@@ -93,18 +102,6 @@ def _ask(spec: Manifest, amount: int) -> bool:
     for part in ("requests", "limits"):
         resources[part] = {**(resources.get(part) or {}), GPU_MILLI: str(amount)}
     return True
-
-
-def _want(spec: Manifest, models: list[str]) -> None:
-    """Ask for a node with one of these cards, beside what is asked already."""
-    wanted = {"key": GPU_MODEL, "operator": "In", "values": models}
-    affinity = spec.setdefault("affinity", {})
-    required = affinity.setdefault("nodeAffinity", {}).setdefault(_REQUIRED, {})
-    terms = required.setdefault("nodeSelectorTerms", [])
-    if not terms:
-        terms.append({})
-    for term in terms:
-        term.setdefault("matchExpressions", []).append(wanted)
 
 
 # ------------------------------------------------------------------------

@@ -82,7 +82,8 @@ def _estimate(
             return Estimate(span=span_of(longer), source=source)
         source = f"runs longer than all {len(times)} of {words}: twice its time so far"
         return Estimate(span=f"{round(2 * elapsed)}s", source=source)
-    deadline = _deadline(obj)
+    given = obj.spec.get("maximumExecutionTimeSeconds")
+    deadline = int(given) if given else deadline_of(obj.manifest)
     if deadline is None:
         return None
     return Estimate(span=f"{deadline}s", source=FROM_DEADLINE)
@@ -176,11 +177,6 @@ def _us(text: object) -> int | None:
         return durations.stamp_or_none(str(text)) if text else None
     except QuantityError:
         return None
-
-
-def _deadline(obj: Object) -> int | None:
-    given = obj.spec.get("maximumExecutionTimeSeconds")
-    return int(given) if given else deadline_of(obj.manifest)
 
 
 # ------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from scheduler.input.manifests.loading.identity import kind_of, values_of
 from scheduler.input.manifests.loading.loaded import Finding, Loaded, unsupported
 from scheduler.model.errors import ManifestError, PolicyError, UnknownNameError
 from scheduler.model.kube.configuration import notices, read_configurations
-from scheduler.model.kube.older_names import Notice, path_given, without_foreign_plugins
+from scheduler.model.kube.older_names import path_given, without_foreign_plugins
 from scheduler.model.kueue.configuration import OF_PROCESS
 from scheduler.model.problems import Problem, Wanted, expected, parted
 from scheduler.words.effects import Effect, Gap
@@ -26,7 +26,17 @@ from scheduler.words.read_as import ReadAs
 def take_bare(loaded: Loaded, document: Document) -> None:
     """Take what has no kind: a queues.yaml, also within a text, or a generator file."""
     if is_generator(document.data):
-        _take_generated(loaded, document)
+        # Take the objects that a generator file of Kueue stands for.
+        for obj in generate(document):
+            loaded.check_room(1, document, "cohorts")
+            before = loaded.by_key.get(obj.key)
+            if before is None:
+                loaded.put(obj, document)
+            elif before.manifest != obj.manifest and obj.key.kind != "Namespace":
+                at = loaded.places[obj.key].place()
+                problem = Problem.GENERATED.said(key=obj.key, place=at)
+                sort = Problem.GENERATED_KIND.said(kind=obj.key.kind)
+                loaded.warn(document.place(), problem, sort)
         return
     if text := values_of(document):
         for inner in read_documents(text, file=document.file):
@@ -39,20 +49,6 @@ def take_bare(loaded: Loaded, document: Document) -> None:
     if "queues" in loaded.policy.get("yunikorn", {}):
         loaded.warn(document.place(), ReadAs.QUEUES.said())
     _merge_policy(loaded, document, {"yunikorn": {"queues": document.data}})
-
-
-def _take_generated(loaded: Loaded, document: Document) -> None:
-    """Take the objects that a generator file of Kueue stands for."""
-    for obj in generate(document):
-        loaded.check_room(1, document, "cohorts")
-        before = loaded.by_key.get(obj.key)
-        if before is None:
-            loaded.put(obj, document)
-        elif before.manifest != obj.manifest and obj.key.kind != "Namespace":
-            at = loaded.places[obj.key].place()
-            problem = Problem.GENERATED.said(key=obj.key, place=at)
-            sort = Problem.GENERATED_KIND.said(kind=obj.key.kind)
-            loaded.warn(document.place(), problem, sort)
 
 
 def take_configuration(loaded: Loaded, document: Document) -> None:
@@ -79,7 +75,17 @@ def take_configuration(loaded: Loaded, document: Document) -> None:
             spec = document.data.get("spec")
             if not isinstance(spec, dict):
                 raise document.error("spec", expected(Wanted.OBJECT))
-            _say_replaced(loaded, document, spec)
+            # Name what an earlier file sets otherwise: the later counts.
+            for section in spec.keys() & loaded.policy.keys():
+                before, now = loaded.policy[section], spec[section]
+                if not (isinstance(before, dict) and isinstance(now, dict)):
+                    continue
+                for name in sorted(before.keys() & now.keys()):
+                    if before[name] != now[name]:
+                        place = document.place(f"spec.{section}.{name}")
+                        loaded.warn(
+                            place, ReadAs.SETTING.said(name=f"{section}.{name}")
+                        )
             _merge_policy(loaded, document, spec)
         case "Load":
             loaded.loads.append(document)
@@ -113,7 +119,13 @@ def _add_scheduler(loaded: Loaded, document: Document) -> None:
     for notice in foreign:
         gap = Gap(notice.path, notice.said, Effect.NO_PLUGIN)
         loaded.findings.append(unsupported(document.place(notice.path), gap))
-    _check_scheduler(document, given, foreign)
+    # Refuse with its place what no scheduler would start with.
+    try:
+        read_configurations(given)
+    except (PolicyError, UnknownNameError) as error:
+        path, problem = parted(error.said)
+        path = path.removeprefix("kubeScheduler").removeprefix(".")
+        raise document.error(path_given(path, foreign), problem) from error
     for notice in notices(document.data):
         place = document.place(notice.path)
         effect = Effect.NO_DECISION if notice.ignored else Effect.NONE
@@ -123,30 +135,6 @@ def _add_scheduler(loaded: Loaded, document: Document) -> None:
     loaded.schedulers.append(given)
     if len(loaded.schedulers) > 1:
         loaded.policy["kubeScheduler"] = {"kind": "List", "items": loaded.schedulers}
-
-
-def _check_scheduler(
-    document: Document, given: dict[str, Any], foreign: list[Notice]
-) -> None:
-    """Refuse with its place what no scheduler would start with."""
-    try:
-        read_configurations(given)
-    except (PolicyError, UnknownNameError) as error:
-        path, problem = parted(error.said)
-        path = path.removeprefix("kubeScheduler").removeprefix(".")
-        raise document.error(path_given(path, foreign), problem) from error
-
-
-def _say_replaced(loaded: Loaded, document: Document, spec: dict[str, Any]) -> None:
-    """Name what an earlier file sets otherwise: the later counts."""
-    for section in spec.keys() & loaded.policy.keys():
-        before, now = loaded.policy[section], spec[section]
-        if not (isinstance(before, dict) and isinstance(now, dict)):
-            continue
-        for name in sorted(before.keys() & now.keys()):
-            if before[name] != now[name]:
-                place = document.place(f"spec.{section}.{name}")
-                loaded.warn(place, ReadAs.SETTING.said(name=f"{section}.{name}"))
 
 
 def _merge_policy(loaded: Loaded, document: Document, patch: dict[str, Any]) -> None:

@@ -77,7 +77,10 @@ def _names(key: Key, manifest: Manifest) -> Names:
     """Yield what pods, volume claims and device claims name."""
     spec, status = _object(manifest.get("spec")), _object(manifest.get("status"))
     if key.kind == CLAIM:
-        yield from _of_claim(spec)
+        if name := spec.get("volumeName"):
+            yield "spec.volumeName", Key(VOLUME, "", str(name))
+        elif name := spec.get("storageClassName"):
+            yield "spec.storageClassName", Key(STORAGE_CLASS, "", str(name))
     elif key.kind in (_DEVICE_CLAIM, _TEMPLATE):
         if not status.get("allocation"):
             yield from _of_devices(spec)
@@ -89,13 +92,6 @@ def _names(key: Key, manifest: Manifest) -> Names:
         for path, pod in pod_specs(manifest):
             yield from _of_volumes(path, pod, key.namespace)
             yield from _of_device_claims(path, pod, key.namespace, made)
-
-
-def _of_claim(spec: Manifest) -> Names:
-    if name := spec.get("volumeName"):
-        yield "spec.volumeName", Key(VOLUME, "", str(name))
-    elif name := spec.get("storageClassName"):
-        yield "spec.storageClassName", Key(STORAGE_CLASS, "", str(name))
 
 
 def _of_devices(spec: Manifest) -> Names:

@@ -36,12 +36,26 @@ _NODE_POOL: Mapping[str, NotSimulated] = {
 
 def unsimulated(manifest: Manifest) -> Iterator[Gap]:
     """Yield the settings that are not simulated."""
-    yield from _annotations(manifest)
+    # Yield the annotations that somebody may believe to be obeyed here.
+    metadata = manifest.get("metadata")
+    given = metadata.get("annotations") if isinstance(metadata, Mapping) else None
+    annotations: Mapping[str, str] = given or {}
+    if _QUEUE_NAME in annotations:
+        yield Unsimulated.LABEL.at(f"metadata.annotations.{_QUEUE_NAME}")
+    if annotations.get(ELASTIC_JOB) == "true" and (
+        words := _keeps_its_size(manifest, annotations)
+    ):
+        yield words.at(f"metadata.annotations.{ELASTIC_JOB}")
     spec = manifest.get("spec")
     if not isinstance(spec, Mapping):
         return
     if manifest.get("kind") == "Node":
-        yield from _of_node(spec)
+        # Yield the mark of a node that Karpenter was about to take.
+        for index, taint in enumerate(spec.get("taints") or ()):
+            if taint.get("key") == _DISRUPTED:
+                yield Unsimulated.DISRUPTED.at(
+                    f"spec.taints[{index}]", taint=_DISRUPTED
+                )
     if not str(manifest.get("apiVersion")).startswith("karpenter.sh/"):
         return  # another project's NodePool
     if manifest.get("kind") == "NodePool":
@@ -50,13 +64,6 @@ def unsimulated(manifest: Manifest) -> Iterator[Gap]:
 
 
 _DISRUPTED = "karpenter.sh/disrupted"
-
-
-def _of_node(spec: Mapping[str, Any]) -> Iterator[Gap]:
-    """Yield the mark of a node that Karpenter was about to take."""
-    for index, taint in enumerate(spec.get("taints") or ()):
-        if taint.get("key") == _DISRUPTED:
-            yield Unsimulated.DISRUPTED.at(f"spec.taints[{index}]", taint=_DISRUPTED)
 
 
 def _of_disruption(spec: Mapping[str, Any]) -> Iterator[Gap]:
@@ -73,19 +80,6 @@ def _of_disruption(spec: Mapping[str, Any]) -> Iterator[Gap]:
 
 
 _QUEUE_NAME = "kueue.x-k8s.io/queue-name"
-
-
-def _annotations(manifest: Manifest) -> Iterator[Gap]:
-    """Yield the annotations that somebody may believe to be obeyed here."""
-    metadata = manifest.get("metadata")
-    given = metadata.get("annotations") if isinstance(metadata, Mapping) else None
-    annotations: Mapping[str, str] = given or {}
-    if _QUEUE_NAME in annotations:
-        yield Unsimulated.LABEL.at(f"metadata.annotations.{_QUEUE_NAME}")
-    if annotations.get(ELASTIC_JOB) == "true" and (
-        words := _keeps_its_size(manifest, annotations)
-    ):
-        yield words.at(f"metadata.annotations.{ELASTIC_JOB}")
 
 
 def _keeps_its_size(
@@ -122,19 +116,15 @@ def gated(manifest: Mapping[str, Any], gates: FeatureGates) -> Iterator[Gap]:
     if not isinstance(spec, Mapping):
         return
     if manifest.get("kind") == "ClusterQueue" and spec.get(_POLICY):
-        yield from _concurrent(spec, gates)
+        # Yield why a policy of concurrent admission decides nothing, if so.
+        if not gates.concurrent_admission:
+            yield Gated.CONCURRENT.at(f"spec.{_POLICY}")
+        elif refusal(spec):
+            yield Gated.REFUSED.at(f"spec.{_POLICY}", most=MOST_FLAVORS)
     if gates.preemption_gates or gates.concurrent_admission:
         return
     if manifest.get("kind") == "Workload" and spec.get("preemptionGates"):
         yield Gated.GATES.at("spec.preemptionGates")
-
-
-def _concurrent(spec: Mapping[str, Any], gates: FeatureGates) -> Iterator[Gap]:
-    """Yield why a policy of concurrent admission decides nothing, if so."""
-    if not gates.concurrent_admission:
-        yield Gated.CONCURRENT.at(f"spec.{_POLICY}")
-    elif refusal(spec):
-        yield Gated.REFUSED.at(f"spec.{_POLICY}", most=MOST_FLAVORS)
 
 
 def find_gated(
