@@ -81,7 +81,13 @@ class Asker:
     def person(self) -> User | AnonymousUser:
         """Return the user as of now; AnonymousUser when signed out, stopped or revoked."""
         if self.token:
-            return _by_token(self.token)
+            token = (
+                Token.objects.unexpired()
+                .select_related("user")
+                .filter(hash=self.token)
+                .first()
+            )
+            return token.user if token and token.user.is_active else AnonymousUser()
         if not signs_in():
             return local_user()
         if self.user_id:
@@ -102,11 +108,6 @@ def _by_session(key: str) -> User | AnonymousUser:
     given = str(kept.get(HASH_SESSION_KEY, ""))
     same = constant_time_compare(given, found.get_session_auth_hash())
     return found if same else AnonymousUser()
-
-
-def _by_token(hashed: str) -> User | AnonymousUser:
-    token = Token.objects.unexpired().select_related("user").filter(hash=hashed).first()
-    return token.user if token and token.user.is_active else AnonymousUser()
 
 
 # ------------------------------------------------------------------------

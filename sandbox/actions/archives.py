@@ -71,9 +71,25 @@ def do_archive(user: User, sandbox_id: str) -> Sandbox:
         sandbox = Sandbox.objects.get(pk=sandbox_id)
         if sandbox.archived_at is not None:
             raise ConflictError(Refused.ARCHIVED_ALREADY.said())
-        _refuse_forks(user, sandbox)
+        # Name the forks that the owner may see; how the others are called is not theirs.
+        forks = Sandbox.objects.filter(parent=sandbox, archived_at=None).order_by(
+            "branch"
+        )
+        seen = forks.visible_to(user)
+        names = [f"{fork.title} ({fork.branch})" for fork in seen[:5]]
+        if hidden := forks.count() - seen.count():
+            names.append(f"{hidden} of other people")
+        if names:
+            raise ConflictError(
+                Refused.HAS_FORKS.said(names=Items(tuple(names), all=True))
+            )
         body = archives.write(sandbox_id)
-        _check_readable(body, sandbox_id)
+        # Read the file back before any row goes that only it would hold.
+        try:
+            archive = archives.unseal(body, archives.LARGEST)
+            restoring.check(archive, archives.LARGEST, Sandbox(id=sandbox_id))
+        except InvalidError as error:
+            raise ConflictError(NotNow.ARCHIVE.said(error=str(error))) from error
         with transaction.atomic():
             Stored.objects.create(sandbox=sandbox, body=body)
             _delete_rows(sandbox)
@@ -95,26 +111,6 @@ def _owned(user: User, sandbox_id: str) -> None:
     allowed(user, sandbox_id)
     if not Sandbox.objects.filter(pk=sandbox_id, owner_id=user.pk).exists():
         raise ForbiddenError(Denied.ARCHIVE.said())
-
-
-def _refuse_forks(user: User, sandbox: Sandbox) -> None:
-    """Name the forks that the owner may see; how the others are called is not theirs."""
-    forks = Sandbox.objects.filter(parent=sandbox, archived_at=None).order_by("branch")
-    seen = forks.visible_to(user)
-    names = [f"{fork.title} ({fork.branch})" for fork in seen[:5]]
-    if hidden := forks.count() - seen.count():
-        names.append(f"{hidden} of other people")
-    if names:
-        raise ConflictError(Refused.HAS_FORKS.said(names=Items(tuple(names), all=True)))
-
-
-def _check_readable(body: bytes, sandbox_id: str) -> None:
-    """Read the file back before any row goes that only it would hold."""
-    try:
-        archive = archives.unseal(body, archives.LARGEST)
-        restoring.check(archive, archives.LARGEST, Sandbox(id=sandbox_id))
-    except InvalidError as error:
-        raise ConflictError(NotNow.ARCHIVE.said(error=str(error))) from error
 
 
 def _delete_rows(sandbox: Sandbox) -> None:

@@ -34,7 +34,9 @@ def do_recognise(provider: Provider, claims: Claims) -> User:
     user = _known(provider, claims) or _made(provider, claims)
     if not user.is_active:
         raise ForbiddenError(Denied.ACCOUNT.said())
-    _copy_names(user, claims)
+    user.first_name = str(claims.get("given_name") or "")[:150]
+    user.last_name = str(claims.get("family_name") or "")[:150]
+    user.email = str(claims.get("email") or "")[:254]
     if provider.staff:
         user.is_staff = bool(provider.staff & groups)
     user.save()
@@ -74,9 +76,3 @@ def _names(claims: Claims) -> Iterator[str]:
     name = plain or "somebody"
     yield name
     yield from (f"{name}-{number}" for number in count(2))
-
-
-def _copy_names(user: User, claims: Claims) -> None:
-    user.first_name = str(claims.get("given_name") or "")[:150]
-    user.last_name = str(claims.get("family_name") or "")[:150]
-    user.email = str(claims.get("email") or "")[:254]

@@ -73,17 +73,13 @@ def do_step(
     if speed:
         until["speed"] = check_speed(speed)
     with edit_session(user, sandbox_id, of_world=False) as session:
-        _refuse_followed(session.sandbox)
+        if session.sandbox.follows_cluster:
+            raise ConflictError(Refused.NO_STEPS.said(title=session.sandbox.title))
         until = _absolute(until, session.sandbox)
         columns = {"playing": True, "until": until, "problem": ""}
         words, holes = _until(until)
         step = _commit(user, session, "Step", words, columns, **holes)
         return step, until.get("tick")
-
-
-def _refuse_followed(sandbox: Sandbox) -> None:
-    if sandbox.follows_cluster:
-        raise ConflictError(Refused.NO_STEPS.said(title=sandbox.title))
 
 
 def _absolute(until: dict[str, Any], sandbox: Sandbox) -> dict[str, Any]:

@@ -366,7 +366,10 @@ def do_fork(
     arrived afterwards. Whoever may see a sandbox may fork it, unless they see it by a link that is
     only to look; the fork is theirs.
     """
-    _check_forkable(user, sandbox_id)
+    if not Sandbox.objects.visible_to(user).filter(pk=sandbox_id).exists():
+        raise NotFoundError(Absent.SANDBOX.said(sandbox=sandbox_id))
+    if not Sandbox.objects.forkable_by(user).filter(pk=sandbox_id).exists():
+        raise ForbiddenError(Refused.NO_FORK_BY_LINK.said())
     limits.check_sandboxes(user)
     # A rewind gives revisions away: they must be the parent's until the fork is there.
     with leases.lineage_claimed(sandbox_id):
@@ -375,13 +378,6 @@ def do_fork(
         if parent.is_real:
             world = go_on(world, twins.after(parent, revision))
         return fork_of(user, parent, world, revision, title or parent.title)
-
-
-def _check_forkable(user: User, sandbox_id: str) -> None:
-    if not Sandbox.objects.visible_to(user).filter(pk=sandbox_id).exists():
-        raise NotFoundError(Absent.SANDBOX.said(sandbox=sandbox_id))
-    if not Sandbox.objects.forkable_by(user).filter(pk=sandbox_id).exists():
-        raise ForbiddenError(Refused.NO_FORK_BY_LINK.said())
 
 
 def fork_of(

@@ -65,7 +65,12 @@ def ask(
         want(found)
         return found
     end_lapsed()
-    _await_room(user)
+    # Wait while as many questions are open as may be; TooManyError when that lasts.
+    end = time.monotonic() + PATIENCE_S
+    while _is_full(user):
+        if time.monotonic() >= end:
+            raise TooManyError(Denied.ANSWERS.said(), wait=_ASK_AGAIN_S)
+        connections.sleep(_LONGEST_LOOK_S)
     question = Question(
         asked=digest,
         asked_by=user,
@@ -154,15 +159,6 @@ def result(question: Question, *, wait_s: float | None = None) -> Any:
             raise NotYetError(question.pk, so_far=so_far)
         connections.sleep(pause)
         pause = min(1.5 * pause, _LONGEST_LOOK_S)
-
-
-def _await_room(user: User) -> None:
-    """Wait while as many questions are open as may be; TooManyError when that lasts."""
-    end = time.monotonic() + PATIENCE_S
-    while _is_full(user):
-        if time.monotonic() >= end:
-            raise TooManyError(Denied.ANSWERS.said(), wait=_ASK_AGAIN_S)
-        connections.sleep(_LONGEST_LOOK_S)
 
 
 def _is_full(user: User) -> bool:

@@ -59,19 +59,15 @@ def _world(user: User, given: Base) -> bytes:
     if sandbox is None:
         raise NotFoundError(Absent.SANDBOX.said(sandbox=given.sandbox))
     if given.what_if is not None:
-        return _changed_world(sandbox, given.what_if)
+        # Return the world of a what-if at its tick, with its changes made.
+        row = find(sandbox, given.what_if)
+        world = history.world_at(sandbox, row.revision)
+        operations.perform(world, operation_of(world, row.changes))
+        return world.encode()
     if given.tick is None:
         return worlds.copy_of(sandbox.pk)[0].encode()
     revision = history.revision_at(sandbox, given.tick)
     return history.world_at(sandbox, revision).encode()
-
-
-def _changed_world(sandbox: Sandbox, number: int) -> bytes:
-    """Return the world of a what-if at its tick, with its changes made."""
-    row = find(sandbox, number)
-    world = history.world_at(sandbox, row.revision)
-    operations.perform(world, operation_of(world, row.changes))
-    return world.encode()
 
 
 def open_base(kind: str, body: bytes, stack: Stack | None = None) -> RunBase:

@@ -114,17 +114,15 @@ class Reflector:
             if event["type"] == "BOOKMARK":
                 self.version = version
             else:
-                self._changed(event["type"], manifest)
+                kind = event["type"]
+                place = _place(manifest)
+                if kind == "DELETED":
+                    if self.known.pop(place, None) is not None:
+                        self.take(kind, manifest, "")
+                elif self._differs(manifest):
+                    self._seen_again(manifest)
             if self.stop.is_set():
                 return
-
-    def _changed(self, kind: Type, manifest: Json) -> None:
-        place = _place(manifest)
-        if kind == "DELETED":
-            if self.known.pop(place, None) is not None:
-                self.take(kind, manifest, "")
-        elif self._differs(manifest):
-            self._seen_again(manifest)
 
     def _see(self, kind: Type, place: tuple[str, str], manifest: Json) -> None:
         self.known[place] = manifest["metadata"].get("resourceVersion", "")

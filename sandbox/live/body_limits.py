@@ -140,7 +140,13 @@ class TimedProtocol(AutoHTTPProtocol):  # type: ignore[valid-type,misc]
     def connection_made(self, transport: Any) -> None:
         """Begin to wait for a request."""
         super().connection_made(transport)
-        _notice_gone_peers(transport.get_extra_info("socket"))
+        peer = transport.get_extra_info("socket")
+        for level, name, value in _OPTIONS:
+            if hasattr(socket, name):
+                with contextlib.suppress(
+                    OSError, AttributeError
+                ):  # no TCP, or no such peer
+                    peer.setsockopt(level, getattr(socket, name), value)
         self._look()
 
     def data_received(self, data: bytes) -> None:
@@ -184,12 +190,3 @@ class TimedProtocol(AutoHTTPProtocol):  # type: ignore[valid-type,misc]
         self._timer = None
         if self._waits():
             self.transport.abort()
-
-
-def _notice_gone_peers(peer: Any) -> None:
-    for level, name, value in _OPTIONS:
-        if hasattr(socket, name):
-            with contextlib.suppress(
-                OSError, AttributeError
-            ):  # no TCP, or no such peer
-                peer.setsockopt(level, getattr(socket, name), value)

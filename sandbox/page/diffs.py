@@ -148,7 +148,9 @@ class _Merged:
 
     def take(self, step: RevisionDiff) -> None:
         for key in step.removed:
-            self._remove(key)
+            self.updated.pop(key, None)
+            if self.added.pop(key, None) is None or key in self.removed:
+                self.removed[key] = None
         for row in step.added:
             self.added[row["key"]] = row
         for key, patch in step.updated.items():
@@ -156,8 +158,3 @@ class _Merged:
                 self.added[key] = {**self.added[key], **patch}
             else:
                 self.updated[key] = {**self.updated.get(key, {}), **patch}
-
-    def _remove(self, key: str) -> None:
-        self.updated.pop(key, None)
-        if self.added.pop(key, None) is None or key in self.removed:
-            self.removed[key] = None

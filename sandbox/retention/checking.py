@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, get_args
 
@@ -133,7 +133,11 @@ def columns_of(archive: Archive, world: World) -> dict[str, Any]:
         read_script(archive.script)
     if archive.source is not None:
         received_us(archive.source.start_time)
-    _refuse_nul(archive)
+    # Refuse a text that PostgreSQL does not keep.
+    texts = (archive.columns, archive.start_policy, archive.script, archive.source)
+    lines = (archive.revisions, archive.left, archive.events)
+    if b"\\u0000" in msgspec.json.encode([*texts, *lines]):
+        raise ValueError("it has a text with a NUL character")
     return {
         "title": given.title,
         "scenario": given.scenario if given.scenario in library.names() else "",
@@ -161,14 +165,6 @@ def _of_world(world: World) -> dict[str, Any]:
         "tick_ms": world.policy.spec.simulation.tick_ms,
         "hash": world.hash(),
     }
-
-
-def _refuse_nul(archive: Archive) -> None:
-    """Refuse a text that PostgreSQL does not keep."""
-    texts = (archive.columns, archive.start_policy, archive.script, archive.source)
-    lines = (archive.revisions, archive.left, archive.events)
-    if b"\\u0000" in msgspec.json.encode([*texts, *lines]):
-        raise ValueError("it has a text with a NUL character")
 
 
 # -- history
@@ -231,23 +227,19 @@ def _check_sequence(archive: Archive) -> None:
         raise ValueError("it has a checkpoint of no revision")
     for before, line in itertools.pairwise(archive.revisions):
         if line.number != before.number + 1:
-            _check_gap(before, line, marks, first)
+            operation = operations.from_document(line.operation)
+            if before.number >= line.number or not isinstance(operation, _TURNS):
+                raise ValueError(f"there is a gap before revision {line.number}")
+            if line.number >= first and line.number not in marks:
+                raise ValueError(
+                    f"the checkpoint of what goes on at {line.number} is missing"
+                )
         if line.base not in (None, before.number):
             raise ValueError(f"revision {line.number} goes on from another one")
     if missing := {n for n in numbers if n > min(marks)} - {
         n for n, _ in archive.diffs
     }:
         raise ValueError(f"the diff of revision {min(missing)} is missing")
-
-
-def _check_gap(
-    before: ArchivedRevision, line: ArchivedRevision, marks: Collection[int], first: int
-) -> None:
-    operation = operations.from_document(line.operation)
-    if before.number >= line.number or not isinstance(operation, _TURNS):
-        raise ValueError(f"there is a gap before revision {line.number}")
-    if line.number >= first and line.number not in marks:
-        raise ValueError(f"the checkpoint of what goes on at {line.number} is missing")
 
 
 def _check_revision(line: ArchivedRevision) -> None:
@@ -318,7 +310,10 @@ class _Walk:
         elif step is None:
             raise ValueError(f"revision {line.number} is led to by nothing")
         else:
-            self._lead(step)
+            for key in step.updated:
+                if key not in self.page:
+                    raise ValueError(f"revision {step.revision} changes no row: {key}")
+            diffs.apply(self.page, step)
         shown = self.page[KEY]
         if (shown["tick"], shown["tMs"]) != (line.tick, line.t_ms):
             raise ValueError(f"the page of revision {line.number} is of another time")
@@ -348,12 +343,6 @@ class _Walk:
         self.diffs.append((line.number, body))
         self.samples += [(line.number, line.tick, one) for one in step.samples[:1]]
         return step
-
-    def _lead(self, step: RevisionDiff) -> None:
-        for key in step.updated:
-            if key not in self.page:
-                raise ValueError(f"revision {step.revision} changes no row: {key}")
-        diffs.apply(self.page, step)
 
     def _begin(self, line: ArchivedRevision, mark: ArchivedCheckpoint) -> Page:
         """Return the page of a checkpoint's world, as somebody played it then."""

@@ -34,7 +34,13 @@ def do_keep(
         operation = operations.from_document(row.operation)
         if not isinstance(operation, Several):
             raise TypeError(f"{operation!r} is not the changes of a what-if")
-        goes_back = _goes_back(session.sandbox, row)
+        # Return whether time went on since it began. Raises ConflictError for another past.
+        past = history.rows_of(Revision, session.sandbox, whole=True)
+        if not past.filter(number=row.revision).exists():
+            raise ConflictError(
+                Refused.OTHER_PAST.said(number=row.pk, revision=row.revision)
+            )
+        goes_back = past.filter(number__gt=row.revision, kind=Revision.TICK).exists()
         changed = None if goes_back else operations.subjects_of(operation)
         refuse_stale(session.sandbox, seen, changed)
         kept = None
@@ -54,16 +60,6 @@ def do_keep(
         )
         KeptWhatIf.objects.filter(pk=row.pk).update(state=KeptWhatIf.KEPT)
         return step, kept
-
-
-def _goes_back(sandbox: Sandbox, row: KeptWhatIf) -> bool:
-    """Return whether time went on since it began. Raises ConflictError for another past."""
-    past = history.rows_of(Revision, sandbox, whole=True)
-    if not past.filter(number=row.revision).exists():
-        raise ConflictError(
-            Refused.OTHER_PAST.said(number=row.pk, revision=row.revision)
-        )
-    return past.filter(number__gt=row.revision, kind=Revision.TICK).exists()
 
 
 def do_discard(

@@ -67,7 +67,10 @@ class Clock:
         try:
             if self._speaks():
                 app.send_task(PULSE, retry=False)
-                self._tidy()
+                # Have old history cleared away, once in a while.
+                if time.monotonic() - self.tidied_at > settings.TIDY_EVERY_S:
+                    self.tidied_at = time.monotonic()
+                    app.send_task("sandbox.tidy", retry=False)
         except (redis.RedisError, OperationalError, OSError) as problem:
             if not self.troubled:
                 logger.warning("clock cannot reach the bus", extra={"problem": problem})
@@ -76,7 +79,10 @@ class Clock:
         if self.troubled:
             logger.warning("clock reaches the bus again")
         self.troubled = False
-        self._show_life()
+        # Once a second is often enough for a health check.
+        if time.monotonic() - self.shown_at > 1.0:
+            self.shown_at = time.monotonic()
+            show_life()
         return True
 
     def _rest(self) -> bool:
@@ -88,12 +94,6 @@ class Clock:
                 return False
         return True
 
-    def _tidy(self) -> None:
-        """Have old history cleared away, once in a while."""
-        if time.monotonic() - self.tidied_at > settings.TIDY_EVERY_S:
-            self.tidied_at = time.monotonic()
-            app.send_task("sandbox.tidy", retry=False)
-
     def resign(self) -> None:
         """Give the lease up, so that another clock need not wait for its end."""
         try:
@@ -103,12 +103,6 @@ class Clock:
             logger.debug("lease not given up", extra={"problem": problem})
         finally:
             self.bus.close()
-
-    def _show_life(self) -> None:
-        """Once a second is often enough for a health check."""
-        if time.monotonic() - self.shown_at > 1.0:
-            self.shown_at = time.monotonic()
-            show_life()
 
     def _speaks(self) -> bool:
         """Return whether to send a pulse: never behind another that still waits.

@@ -100,7 +100,11 @@ class Follower:
             self._check_right(sandbox)
             received.gather(sandbox.tick_ms / 1000)
             if received.listing and time.monotonic() < until:
-                self._alive()
+                mine = Sandbox.objects.filter(
+                    pk=self.sandbox_id, follower=self.token, playing=True
+                )
+                if mine.update(due_at=DatabaseTime() + SILENT_S) != 1:
+                    raise SupersededError
                 continue
             if received.pending or time.monotonic() - self.committed_at > HEARTBEAT_S:
                 self._commit(listed=first)
@@ -181,13 +185,6 @@ class Follower:
         """Return what is not seen now, and what the engine gave up on."""
         found = [*self.received.missing(), *world.problems()]
         return Sayings([shortened(joined(found), 1000)] if found else [])
-
-    def _alive(self) -> None:
-        mine = Sandbox.objects.filter(
-            pk=self.sandbox_id, follower=self.token, playing=True
-        )
-        if mine.update(due_at=DatabaseTime() + SILENT_S) != 1:
-            raise SupersededError
 
     @contextmanager
     def _session(self) -> Iterator[EditSession]:

@@ -143,7 +143,12 @@ def advance(self: object, sandbox_id: str, ticket: float | None = None) -> int:
     name = getattr(getattr(self, "request", None), "hostname", None) or ""
     try:
         if _count_try(claim, name) > MOST_TRIES:
-            _stop_poison(claim)
+            # Pause a sandbox whose tick cost as many workers as may be, and say so.
+            problem = (
+                f"its worker was lost, or stood still for {settings.STANDSTILL_S} s, "
+                f"{MOST_TRIES} times; change what is unusual in it, then play"
+            )
+            _pause(claim, problem)
             return 0
         if running.take_over(claim):
             return 0
@@ -167,15 +172,6 @@ def _count_try(claim: Claim, worker: str) -> int:
         tried_at=F("revision"),
     )
     return mine.values_list("tries", flat=True).first() or 0
-
-
-def _stop_poison(claim: Claim) -> None:
-    """Pause a sandbox whose tick cost as many workers as may be, and say so."""
-    problem = (
-        f"its worker was lost, or stood still for {settings.STANDSTILL_S} s, "
-        f"{MOST_TRIES} times; change what is unusual in it, then play"
-    )
-    _pause(claim, problem)
 
 
 def _newest(sandbox_id: str, ticket: float) -> bool:

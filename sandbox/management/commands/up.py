@@ -143,21 +143,17 @@ def _children(width: int, *, lock: int) -> Iterator[Children]:
             call_command("migrate", verbosity=0, interactive=False)
             await_bus(settings.BUS_URL)
             children.start("worker")
-            _give_first_sandbox()
+            # Make the demo for a user who has nothing yet; without it the stack is open too.
+            try:
+                do_first_run(local_user())
+            except Exception:
+                logger.exception("the first sandbox could not be made")
             threading.Thread(target=children.supervise, daemon=True).start()
             yield children
         finally:
             children.stop()
     except ServiceError as problem:
         raise CommandError(str(problem)) from None
-
-
-def _give_first_sandbox() -> None:
-    """Make the demo for a user who has nothing yet; without it the stack is open too."""
-    try:
-        do_first_run(local_user())
-    except Exception:
-        logger.exception("the first sandbox could not be made")
 
 
 def _worker(width: int) -> list[str]:
