@@ -86,21 +86,17 @@ def answer(error: Exception, context: dict[str, Any]) -> Response | None:
     """Return the Status of an error; None for defects, which stay a 500."""
     del context
     if isinstance(error, NotYetError):
-        return _not_yet(error)
+        # Return a 202 that names the place to ask again, with what is known so far.
+        place = f"/api/v1/{error.place}"
+        body = {"id": error.question, "place": place, "message": error.message}
+        if error.so_far is not None:
+            body["soFar"] = error.so_far
+        headers = {"Location": place, "Retry-After": str(RETRY_S)}
+        return Response(body, status=202, headers=headers)
     for kind, code, reason in _CODES:
         if isinstance(error, kind):
             return _response(error, code, reason)
     return None
-
-
-def _not_yet(error: NotYetError) -> Response:
-    """Return a 202 that names the place to ask again, with what is known so far."""
-    place = f"/api/v1/{error.place}"
-    body = {"id": error.question, "place": place, "message": error.message}
-    if error.so_far is not None:
-        body["soFar"] = error.so_far
-    headers = {"Location": place, "Retry-After": str(RETRY_S)}
-    return Response(body, status=202, headers=headers)
 
 
 def _response(error: Exception, code: int, reason: str) -> Response:

@@ -41,7 +41,10 @@ def once(post: Post) -> Post:
         if len(key) > _LONGEST or not (key.isascii() and key.isprintable()):
             problem = expected(Wanted.PRINTABLE.said(most=_LONGEST))
             raise invalid({HEADER: problem})
-        print_ = _fingerprint(request)
+        digest = hashlib.sha256()
+        digest.update(f"{request.method} {request.get_full_path()}\n".encode())
+        digest.update(repr(request.data).encode())
+        print_ = digest.hexdigest()
         known = Answer.objects.filter(user=user, key=key).first()
         if known is None:
             return _first(post, view, request, args, kwargs, user, key, print_)
@@ -109,10 +112,3 @@ def _again(known: Answer, print_: str) -> Response:
     if known.status == Answer.BEGUN:
         raise ConflictError(NotNow.ANSWERED.said())
     return Response(known.body, status=known.status)
-
-
-def _fingerprint(request: Request) -> str:
-    digest = hashlib.sha256()
-    digest.update(f"{request.method} {request.get_full_path()}\n".encode())
-    digest.update(repr(request.data).encode())
-    return digest.hexdigest()

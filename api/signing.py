@@ -84,7 +84,17 @@ def sign_in(request: HttpRequest) -> HttpResponse:
     if not signs_in():
         raise Http404("nobody signs in here")
     if settings.LAN:
-        return _in_a_room(request)
+        # Count what opens nothing, and guests apart from it: a class may share one address.
+        most = settings.LIMITS["requests_per_minute_joins"]
+        guests = settings.LIMITS["guests_per_minute"]
+        guest = not request.POST.get("once")
+        full = guest and tried(request, "guests") >= guests > 0
+        answer = sign_in_here(request, busy=full or tried(request) >= most > 0)
+        if answer.status_code == 401:
+            too_many(request, most)
+        elif guest and answer.status_code == 302:
+            too_many(request, guests, "guests")
+        return answer
     target = target_of(request)
     if request.method == "GET":
         return form(request, target)
@@ -96,20 +106,6 @@ def sign_in(request: HttpRequest) -> HttpResponse:
     login(request, given.get_user())
     note(given.get_user(), "sign-in")
     return HttpResponseRedirect(target)
-
-
-def _in_a_room(request: HttpRequest) -> HttpResponse:
-    """Count what opens nothing, and guests apart from it: a class may share one address."""
-    most = settings.LIMITS["requests_per_minute_joins"]
-    guests = settings.LIMITS["guests_per_minute"]
-    guest = not request.POST.get("once")
-    full = guest and tried(request, "guests") >= guests > 0
-    answer = sign_in_here(request, busy=full or tried(request) >= most > 0)
-    if answer.status_code == 401:
-        too_many(request, most)
-    elif guest and answer.status_code == 302:
-        too_many(request, guests, "guests")
-    return answer
 
 
 @require_POST

@@ -98,20 +98,16 @@ def _merged_object(target: Any, patch: dict[str, Any]) -> Any:
         else:
             found[name] = strategic(found.get(name), value, name)
     for name, gone in patch.items():
-        _take_out(found, name, gone)
+        # Follow `$deleteFromPrimitiveList/x` and `$retainKeys`; orders mean nothing.
+        if name.startswith("$deleteFromPrimitiveList/") and isinstance(gone, list):
+            field = name.partition("/")[2]
+            kept = found.get(field)
+            if isinstance(kept, list):
+                found[field] = _without(kept, gone)
+        elif name == "$retainKeys" and isinstance(gone, list):
+            for key in [key for key in found if key not in gone]:
+                del found[key]
     return found
-
-
-def _take_out(found: dict[str, Any], name: str, gone: Any) -> None:
-    """Follow `$deleteFromPrimitiveList/x` and `$retainKeys`; orders mean nothing."""
-    if name.startswith("$deleteFromPrimitiveList/") and isinstance(gone, list):
-        field = name.partition("/")[2]
-        kept = found.get(field)
-        if isinstance(kept, list):
-            found[field] = _without(kept, gone)
-    elif name == "$retainKeys" and isinstance(gone, list):
-        for key in [key for key in found if key not in gone]:
-            del found[key]
 
 
 def _without(items: list[Any], gone: list[Any]) -> list[Any]:

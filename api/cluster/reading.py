@@ -121,21 +121,17 @@ def new_document(row: StoredObject, resource: Resource) -> Document:
     else:
         document = document_of(row, resource)
     if resource.kind.kind == "Pod":
-        return _unseen(document)
+        # Return a new pod that no scheduler and no kubelet has looked at.
+        spec, status = document.get("spec") or {}, dict(document.get("status") or {})
+        if spec.get("nodeName"):
+            status.pop("conditions", None)
+        return {**document, "status": status}
     given = row.manifest["metadata"].get("finalizers")
     if resource.kind.kind in _HELD_LATER:
         metadata = {n: v for n, v in document["metadata"].items() if n != "finalizers"}
         held = {"finalizers": given} if given else {}
         document = {**document, "metadata": {**metadata, **held}}
     return document
-
-
-def _unseen(pod: Document) -> Document:
-    """Return a new pod that no scheduler and no kubelet has looked at."""
-    spec, status = pod.get("spec") or {}, dict(pod.get("status") or {})
-    if spec.get("nodeName"):
-        status.pop("conditions", None)
-    return {**pod, "status": status}
 
 
 def _tainted(node: Document) -> Document:

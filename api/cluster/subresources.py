@@ -187,7 +187,10 @@ class Binding(ObjectView):
     ) -> Response:
         """Bind the pod to the node of `target.name`."""
         sandbox = self.sandbox(sandbox_id)
-        node = _target(request.data)
+        target = request.data.get("target") if isinstance(request.data, dict) else None
+        node = target.get("name") if isinstance(target, dict) else None
+        if not isinstance(node, str) or not node:
+            raise ValidationError({"target.name": "expected the name of a Node"})
         pods = resources.find("", "v1", "pods")
         with self.changing(sandbox, pods, {"namespace": namespace}) as change:
             row = change.row(name)
@@ -204,14 +207,6 @@ class Binding(ObjectView):
             document["spec"]["nodeName"] = node
             change.replace(row, document)
         return _done(201)
-
-
-def _target(given: Any) -> str:
-    target = given.get("target") if isinstance(given, dict) else None
-    node = target.get("name") if isinstance(target, dict) else None
-    if not isinstance(node, str) or not node:
-        raise ValidationError({"target.name": "expected the name of a Node"})
-    return node
 
 
 class Scale(ObjectView):

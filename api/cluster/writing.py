@@ -241,7 +241,12 @@ class Change:
     def apply(self, name: str, given: Any, *, force: bool) -> tuple[Document, int]:
         """Lay what one manager wants over an object; (it, 201 where it is new)."""
         row = reading.find(self.sandbox.pk, self.resource, self.namespace, name)
-        self._check_applied(given)
+        # Refuse to apply what does not say that it is of the path's kind.
+        said = given if isinstance(given, dict) else {}
+        version, kind = said.get("apiVersion") or "", said.get("kind") or ""
+        if (version, kind) != (self.resource.group_version, self.resource.kind.kind):
+            place = str(version) if "/" in str(version) else f"/{version}"
+            raise refusals.bad_request(f"invalid object type: {place}, Kind={kind}")
         self._check_typed(given)
         document = self._placed(given, name)
         if (given.get("metadata") or {}).get("managedFields") is not None:
@@ -263,14 +268,6 @@ class Change:
         merged["metadata"].pop("resourceVersion", None)
         self._check(merged, before)
         return self._put(merged, warnings, known=True, managed=managed), 200
-
-    def _check_applied(self, given: Any) -> None:
-        """Refuse to apply what does not say that it is of the path's kind."""
-        said = given if isinstance(given, dict) else {}
-        version, kind = said.get("apiVersion") or "", said.get("kind") or ""
-        if (version, kind) != (self.resource.group_version, self.resource.kind.kind):
-            place = str(version) if "/" in str(version) else f"/{version}"
-            raise refusals.bad_request(f"invalid object type: {place}, Kind={kind}")
 
     def _check_typed(self, given: Document) -> None:
         """Refuse to apply fields that the kind does not have, or of other types."""

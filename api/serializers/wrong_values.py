@@ -73,10 +73,6 @@ def _wanted(field: object, given: Any) -> Sentence | Wanted | None:
         return Wanted.NUMBER
     if isinstance(field, serializers.IntegerField) and given % 1:
         return Wanted.WHOLE
-    return _range_wanted(field, given)
-
-
-def _range_wanted(field: Any, given: float) -> Sentence | None:
     if field.min_value is not None and given < field.min_value:
         return Wanted.AT_LEAST.said(least=field.min_value)
     if field.max_value is not None and given > field.max_value:

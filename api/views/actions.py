@@ -99,21 +99,18 @@ class Move(View):
 
 def _subject(given: dict[str, Any]) -> Key:
     if given["object"]:
-        return _key_of(given["object"])
+        # Return the key of "Kind/namespace/name"; 422 for anything else.
+        text = given["object"]
+        parts = text.split("/")
+        if len(parts) != 3:
+            raise invalid(
+                {"": expected(Wanted.LITERAL.said(literal="Kind/namespace/name"), text)}
+            )
+        return Key(*parts)
     namespace, slash, name = given["workload"].rpartition("/")
     if not slash:
         raise invalid({"workload": expected(Wanted.PATH)})
     return Key("Workload", namespace, name)
-
-
-def _key_of(text: str) -> Key:
-    """Return the key of "Kind/namespace/name"; 422 for anything else."""
-    parts = text.split("/")
-    if len(parts) != 3:
-        raise invalid(
-            {"": expected(Wanted.LITERAL.said(literal="Kind/namespace/name"), text)}
-        )
-    return Key(*parts)
 
 
 def _target(text: str) -> Key:

@@ -294,19 +294,6 @@ _OF_CONTAINERS = frozenset({"cpu", "ephemeral-storage", "memory"})
 _PAGES = "hugepages-"
 
 
-def _name_faults(name: str, field: str) -> Iterator[Fault]:
-    """Yield the faults of the name of a resource that a container asks for."""
-    found = list(names.key_faults(name, field))
-    yield from found
-    if "/" not in name and not name.startswith(_PAGES):
-        if not found and name not in names.STANDARD_RESOURCES:
-            why = "must be a standard resource type or fully qualified"
-            yield names.invalid(field, name, why)
-        if name not in _OF_CONTAINERS:
-            why = "must be a standard resource for containers"
-            yield names.invalid(field, name, why)
-
-
 def _is_whole(name: str) -> bool:
     """Return whether a resource comes in whole numbers: those of a vendor do."""
     prefix = name.partition("/")[0] if "/" in name else ""
@@ -343,7 +330,16 @@ def resource_faults(resources: Spec, field: str) -> Iterator[Fault]:
 
 
 def _amount_faults(name: str, amount: Any, field: str) -> Iterator[Fault]:
-    yield from _name_faults(name, field)
+    # Yield the faults of the name of a resource that a container asks for.
+    found = list(names.key_faults(name, field))
+    yield from found
+    if "/" not in name and not name.startswith(_PAGES):
+        if not found and name not in names.STANDARD_RESOURCES:
+            why = "must be a standard resource type or fully qualified"
+            yield names.invalid(field, name, why)
+        if name not in _OF_CONTAINERS:
+            why = "must be a standard resource for containers"
+            yield names.invalid(field, name, why)
     value = parse_quantity(str(amount))
     if value < 0:
         yield Fault(field, f'Invalid value: "{amount}": {NEGATIVE}')
