@@ -271,7 +271,7 @@ REST_FRAMEWORK: dict[str, Any] = {
         "api.authentication.LocalOrSession",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["api.permissions.HasScope"],
-    "DEFAULT_THROTTLE_CLASSES": ["api.throttles.PerPerson", "api.throttles.Writes"],
+    "DEFAULT_THROTTLE_CLASSES": ["api.permissions.PerPerson", "api.permissions.Writes"],
     "NUM_PROXIES": environment.number("PROXIES", 0),
     "EXCEPTION_HANDLER": "api.errors.answer",
     "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",

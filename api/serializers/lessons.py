@@ -7,7 +7,7 @@ from typing import Any
 from rest_framework import serializers
 
 from api.serializers.sandboxes import Record
-from sandbox.models.lesson import LONGEST_NAME
+from sandbox.models.access import LONGEST_NAME
 from sandbox.page.wire import FollowerNews, Tally
 
 #: Stops and choices are places in short lists.

@@ -55,7 +55,7 @@ class EventListSerializer(serializers.Serializer[Any]):
 
 
 class SampleListSerializer(serializers.Serializer[Any]):
-    """Samples in order of revision, as on the live page (`api.record_schemas` fills in which)."""
+    """Samples in order of revision, as on the live page (`api.schema` fills in which)."""
 
     items = serializers.ListField(child=serializers.DictField())
 

@@ -24,7 +24,7 @@ from scheduler.model.policy import RunTimesFrom, Stack
 class Record(serializers.JSONField):
     """A field that is a record, or a list of them (`many`).
 
-    Each record is one of `FIELDS` in `api/record_schemas.py`, which describes it.
+    Each record is one of `FIELDS` in `api/schema.py`, which describes it.
     """
 
     def __init__(self, kind: type, *, many: bool = False, **options: Any) -> None:

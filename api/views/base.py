@@ -14,6 +14,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from api.errors import PreconditionFailedError, coded, invalid, places_of
+from api.permissions import Explanations
 from api.serializers.wrong_values import (
     reads_no_body,
     unknown_keys,
@@ -21,7 +22,6 @@ from api.serializers.wrong_values import (
     wrong_choices,
     wrong_values,
 )
-from api.throttles import Explanations
 from sandbox.access import limits
 from sandbox.answers import asking, requests
 from sandbox.base.errors import BusyError, NotFoundError, TooManyError

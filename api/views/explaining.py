@@ -12,9 +12,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from api.errors import invalid
+from api.permissions import CodeTries, Explanations, PerPerson, Writes
 from api.renderers import YAML, YAMLManyRenderer
 from api.serializers.access import OpenLinkSerializer
-from api.throttles import CodeTries, Explanations, PerPerson, Writes
 from api.views.answers import ANSWER_WAIT, answer_wait
 from api.views.base import View, flag, number, whole
 from sandbox.actions.access import open_link

@@ -11,11 +11,11 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from api.permissions import CodeTries, PerPerson, Writes
 from api.renderers import YAML, OneShape, dump_all
 from api.serializers import lessons as bodies
 from api.serializers.reading import ScenarioSerializer
 from api.serializers.scripts import ScriptSerializer
-from api.throttles import CodeTries, PerPerson, Writes
 from api.views.base import View
 from api.views.library import scenario_body
 from sandbox import actions

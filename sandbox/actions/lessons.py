@@ -26,7 +26,7 @@ from sandbox.base.errors import (
 from sandbox.base.library import read_script, script_of, script_part
 from sandbox.base.refusals import Absent, Refused
 from sandbox.models import Event, Follower, Guess, Lesson, Revision, Sandbox
-from sandbox.models.lesson import LONGEST_NAME
+from sandbox.models.access import LONGEST_NAME
 from sandbox.models.sandbox import GUEST, new_id
 from sandbox.world import commits, history
 from scheduler.analysis.reproduction import start_of_world

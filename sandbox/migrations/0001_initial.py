@@ -2,7 +2,7 @@
 
 import django.db.models.deletion
 import sandbox.models.fields
-import sandbox.models.lesson
+import sandbox.models.access
 import sandbox.models.sandbox
 from django.conf import settings
 from django.db import migrations, models
@@ -29,7 +29,7 @@ class Migration(migrations.Migration):
             name='Lesson',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('code', models.CharField(default=sandbox.models.lesson.new_code, max_length=6, unique=True)),
+                ('code', models.CharField(default=sandbox.models.access.new_code, max_length=6, unique=True)),
                 ('shown', sandbox.models.fields.JsonText(default=dict)),
                 ('version', models.BigIntegerField(default=1)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
-from sandbox.models.access import Audit, Grant, Identity, ShareLink, Token
+from sandbox.models.access import (
+    Audit,
+    Follower,
+    Grant,
+    Guess,
+    Identity,
+    Lesson,
+    ShareLink,
+    Token,
+)
 from sandbox.models.cluster import (
     ClusterQueue,
     Cohort,
+    ImportReport,
+    ImportTry,
     Job,
     LocalQueue,
     Node,
@@ -21,8 +32,6 @@ from sandbox.models.cluster import (
 from sandbox.models.experiment import Experiment, Run
 from sandbox.models.forecast import ForecastPart, KeptForecast
 from sandbox.models.history import Checkpoint, Diff, Event, Revision, Sample
-from sandbox.models.imports import ImportReport, ImportTry
-from sandbox.models.lesson import Follower, Guess, Lesson
 from sandbox.models.question import Question
 from sandbox.models.sandbox import Answer, Member, Sandbox, Stored
 from sandbox.models.whatif import KeptWhatIf

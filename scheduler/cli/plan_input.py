@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import argparse
+import io
+import subprocess
+import tarfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 from scheduler.analysis.plan.faults import Fault, FaultsError, faults_of
 from scheduler.analysis.plan.sides import Inputs
 from scheduler.cli.files import read_paths
-from scheduler.cli.git_files import files_at, range_of
 from scheduler.cli.recording_file import read_file
 from scheduler.cli.recording_folder import read_followed_folder
 from scheduler.cli.run_time_words import options_of
+from scheduler.input.files.unpacking import Text, Unpacking, is_read
 from scheduler.model import durations
 from scheduler.model.errors import SchedulerError, SourceLocation
 from scheduler.model.problems import Wanted, expected, in_field
@@ -155,3 +159,84 @@ def _followed(path: Path) -> tuple[Followed, list[Source]] | None:
     if begin.startswith(MAGIC) or b'"type":' in begin.replace(b" ", b"")[:40]:
         return read_file(path), []
     return None
+
+
+# ------------------------------------------------------------------------
+# Files of a folder as a commit of git has them.
+
+
+class Range(NamedTuple):
+    """Two states of a repository; `changed` = None is the working tree."""
+
+    base: str
+    changed: str | None
+
+
+def range_of(text: str, folder: Path) -> Range:
+    """Return the commits of `A..B` or `A...B`; A or B may be left out (HEAD, working tree).
+
+    Three dots begin where A and B went apart. Raises SchedulerError for what git does
+    not know.
+    """
+    dots = "..." if "..." in text else ".."
+    first, found, last = text.partition(dots)
+    if not found:
+        raise SchedulerError(
+            f"--git: expected A..B or A...B, such as origin/main..., got {text!r}"
+        )
+    base = _commit(folder, first or "HEAD")
+    changed = _commit(folder, last) if last else None
+    if dots == "...":
+        base = _git(folder, "merge-base", base, changed or "HEAD").decode().strip()
+    return Range(base, changed)
+
+
+def _commit(folder: Path, name: str) -> str:
+    words = (
+        "rev-parse",
+        "--verify",
+        "--quiet",
+        "--end-of-options",
+        f"{name}^{{commit}}",
+    )
+    return _git(folder, *words, what=f"no commit {name!r}").decode().strip()
+
+
+def files_at(commit: str, path: Path) -> list[Text]:
+    """Return (name, text) of each file of a path at a commit; names as on disk.
+
+    Raises SchedulerError where the commit has no such path.
+    """
+    # The path of the last commit need not be there in the working tree.
+    inside = next(one for one in (path, *path.absolute().parents) if one.is_dir())
+    relative = path.absolute().relative_to(inside.absolute())
+    data = _git(
+        inside,
+        *("archive", "--format=tar", commit, "--", str(relative)),
+        what=f"{path} is not in commit {commit[:12]}",
+    )
+    texts: list[Text] = []
+    with tarfile.open(fileobj=io.BytesIO(data)) as archive:
+        for member in archive:
+            if not member.isfile() or not is_read(member.name):
+                continue
+            stream = archive.extractfile(member)
+            assert stream is not None
+            name = str(path / Path(member.name).relative_to(relative))
+            texts += Unpacking().texts(name, stream.read())
+    return texts
+
+
+def _git(folder: Path, *words: str, what: str = "") -> bytes:
+    inside = folder if folder.is_dir() else Path.cwd()
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(inside), *words], capture_output=True, check=False
+        )
+    except OSError as error:
+        raise SchedulerError(f"--git needs git: {error.strerror}") from error
+    if done.returncode:
+        said = done.stderr.decode(errors="replace").strip().splitlines()
+        why = what or (said[-1] if said else f"git {words[0]} failed")
+        raise SchedulerError(f"--git: {why}")
+    return done.stdout

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import argparse
+import hashlib
 import os
 import sys
+import tempfile
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from functools import cache
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 from urllib.parse import quote
 
 import msgspec
 
+import scheduler
+from scheduler.analysis.experiments.bases import FileBase
 from scheduler.analysis.junit import Case, junit_of
 from scheduler.analysis.plan import markdown, sarif
 from scheduler.analysis.plan.assertions import Assertion, quantile_of, read_assertions
@@ -29,7 +34,6 @@ from scheduler.analysis.plan.measuring import (
 from scheduler.analysis.plan.outcome import Outcome, check_queues, outcome_of
 from scheduler.analysis.plan.sides import Inputs, Joined, join
 from scheduler.cli.files import add_stack_word, read_one
-from scheduler.cli.plan_cache import key_of, store, stored
 from scheduler.cli.plan_input import (
     MOST_WORKERS,
     Library,
@@ -339,3 +343,55 @@ def uri_of(file: str) -> str:
     if path.is_absolute() and path.is_relative_to(here):
         path = path.relative_to(here)
     return path.as_uri() if path.is_absolute() else quote(path.as_posix())
+
+
+# ------------------------------------------------------------------------
+# Runs of a plan that were run before, as files of a folder.
+
+_DECODE = msgspec.msgpack.Decoder(RunNumbers)
+
+
+def key_of(base: FileBase, seed: int, horizon_ms: int, wanted: tuple[str, ...]) -> str:
+    """Return a name for the run: equal for equal input and the same program.
+
+    Where objects come from (files, lines) is no part of it, as it decides nothing.
+    """
+    prepared = base.prepared
+    loaded = prepared.loaded
+    scenario = prepared.scenario
+    parts: list[Any] = [
+        _program(),
+        [[obj.manifest, obj.status] for obj in loaded.objects],
+        loaded.policy,
+        None if scenario is None else msgspec.to_builtins(scenario.spec),
+        prepared.files if scenario is not None else None,  # arrivals may read them
+        [seed, horizon_ms, *wanted],
+    ]
+    return hashlib.sha256(msgspec.json.encode(parts, order="sorted")).hexdigest()
+
+
+def stored(folder: Path, key: str) -> RunNumbers | None:
+    """Return the run of this name; None where there is none, or none that is whole."""
+    try:
+        return _DECODE.decode((folder / key).read_bytes())
+    except (OSError, msgspec.DecodeError):
+        return None
+
+
+def store(folder: Path, key: str, run: RunNumbers) -> None:
+    """Keep a run. A reader beside it sees all of it or nothing. Raises OSError."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=folder, delete=False) as file:
+        file.write(msgspec.msgpack.encode(run))
+    os.replace(file.name, folder / key)
+
+
+@cache
+def _program() -> str:
+    """Return a digest of the engine's sources: another program may decide differently."""
+    digest = hashlib.sha256()
+    root = Path(scheduler.__file__).parent
+    for path in sorted(root.rglob("*.py")):
+        digest.update(str(path.relative_to(root)).encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()

@@ -12,8 +12,7 @@ import pytest
 from api.client import Client
 from api.command.parser import parser
 from api.command.verbs import VERBS
-from api.generating.examples import BODIES, COMMANDS
-from api.generating.reference import call, curl, page, reference
+from api.generating.reference import BODIES, COMMANDS, call, curl, page, reference
 from api.generating.shapes import operations_of
 from api.schema import document
 from sandbox import actions

@@ -10,7 +10,6 @@ from random import Random
 
 import msgspec
 
-from scheduler.analysis.forecast.pool import Pool
 from scheduler.analysis.forecast.scores import (
     LEVELS,
     Conformal,
@@ -20,6 +19,7 @@ from scheduler.analysis.forecast.scores import (
     last_waits,
     pinball,
 )
+from scheduler.analysis.forecast.track_record import Pool
 from scheduler.input.traces.options import Trace, TraceJob
 from scheduler.model import streams
 from scheduler.model.errors import SchedulerError

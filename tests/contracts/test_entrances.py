@@ -26,8 +26,8 @@ ENTRANCES = {
 }
 #: Patterns that are put together here, of parts of ours: no text of a person.
 OURS = {
-    "scheduler/analysis/advice/wording.py": "the rows of a table of ours",
-    "scheduler/analysis/plan/sentences.py": "the forms of a table of ours",
+    "scheduler/analysis/advice/goal.py": "the rows of a table of ours",
+    "scheduler/analysis/plan/assertions.py": "the forms of a table of ours",
     "scheduler/model/problems/validation.py": "our forms, with all letters escaped",
     "scheduler/model/texts/values.py": "a column, which is a number",
     "api/cluster/checks/names.py": "the rows of a table of ours",

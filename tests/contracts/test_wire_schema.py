@@ -9,7 +9,7 @@ from drf_spectacular.generators import SchemaGenerator
 from msgspec import UNSET
 from msgspec.structs import fields
 
-from api import record_schemas
+from api import schema
 from sandbox.page import wire
 
 
@@ -38,7 +38,7 @@ def test_a_diff_may_change_each_field_but_what_identifies_the_row(schemas, kind)
 def test_a_serializer_named_as_a_message_is_refused():
     taken = {"components": {"schemas": {"Hello": {}}}, "paths": {}}
     with pytest.raises(ValueError, match="Hello is a shape of the live protocol"):
-        record_schemas.describe(taken)
+        schema.describe(taken)
 
 
 def test_every_message_of_the_server_is_found_by_its_type(schemas):

@@ -17,8 +17,7 @@ from pathlib import Path
 import pytest
 
 from scheduler.engine.compiled import finder
-from scheduler.engine.compiled.build import missing, put_in_place
-from scheduler.engine.compiled.modules import sources
+from scheduler.engine.compiled.build import missing, put_in_place, sources
 
 ROOT = Path(__file__).resolve().parents[2]
 VECTORS = [

@@ -9,7 +9,7 @@ import msgspec
 
 from sandbox.models import Sandbox
 from sandbox.page.diffs import Delta, Page, Row, note
-from sandbox.page.rows import clusters, nodes, quota, transport, workloads, yunikorn
+from sandbox.page.rows import nodes, quota, transport, workloads, yunikorn
 from sandbox.page.rows.tally import COUNTED, TreeMarks, WorkloadTally
 from sandbox.page.wire import AnyRow
 from sandbox.page.wire import Row as WireRow
@@ -26,7 +26,7 @@ MAKERS: dict[str, Make] = {
     "Pod": nodes.pod_row,
     "Node": nodes.row,
     "ResourceFlavor": quota.flavor_row,
-    "MultiKueueCluster": clusters.cluster_row,
+    "MultiKueueCluster": nodes.cluster_row,
 }
 
 
@@ -68,7 +68,7 @@ def delta_of(
     for node in _nodes_of(world, page, changes):
         if str(node.key) not in shown:
             _show_taken(delta, page, tally, world, node)
-    for cluster, each in clusters.each_world(world):
+    for cluster, each in nodes.each_world(world):
         for row, patch in workloads.moved_aside(each, page, shown, cluster):
             delta.updated[row["key"]] = patch
             if "phase" in patch:
@@ -157,15 +157,15 @@ def _expect(
 
 def world_shows(world: World, key: Key) -> bool:
     """Return whether an object is on the page; objects that have not arrived are not."""
-    home = clusters.world_of(world, key)
+    home = nodes.world_of(world, key)
     return not home.lifetime.waits(key if home is world else inside_key(key))
 
 
 def row_of(world: World, obj: Object) -> Row:
     """Return the row of one object, of this cluster or of a worker's."""
-    home, own = clusters.inside(world, obj)
+    home, own = nodes.inside(world, obj)
     row = plain(MAKERS[obj.key.kind](home, own))
-    return row if home is world else clusters.outside(row, cluster_of(obj.key))
+    return row if home is world else nodes.outside(row, cluster_of(obj.key))
 
 
 def plain(row: AnyRow | WireRow) -> Row:
@@ -178,9 +178,9 @@ def _always(world: World, tally: WorkloadTally) -> Iterator[Row]:
     for row in (*quota.rows(world, tally), *yunikorn.rows(world)):
         yield plain(row)
     for cluster, worker in sorted(world.workers().items()):
-        counts = clusters.WorkerTally(tally, cluster)
+        counts = nodes.WorkerTally(tally, cluster)
         for row in (*quota.rows(worker, counts), *yunikorn.rows(worker)):
-            yield clusters.outside(plain(row), cluster)
+            yield nodes.outside(plain(row), cluster)
 
 
 def _show_taken(

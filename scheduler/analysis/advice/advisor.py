@@ -6,10 +6,9 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 
 from scheduler.analysis.advice.answer import AdviceAnswer, answer_of, to_set
-from scheduler.analysis.advice.changes import space_of
+from scheduler.analysis.advice.changes import patches_of, space_of
 from scheduler.analysis.advice.goal import Goal, Numbers
 from scheduler.analysis.advice.ledger import Ask, Known, RunLedger
-from scheduler.analysis.advice.patches import patches_of
 from scheduler.analysis.advice.proof import Proof, most_runs
 from scheduler.analysis.advice.search import Search
 from scheduler.analysis.advice.space import Point, Space

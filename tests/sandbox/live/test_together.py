@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from sandbox.access import rights
 from sandbox.access.people import Asker
 from sandbox.base.threads import one_of_many
-from sandbox.live import bus, pages
+from sandbox.live import pages, subscription
 from sandbox.live.subscription import Client, SandboxSubscription
 
 pytestmark = [pytest.mark.django_db(transaction=True)]
@@ -62,7 +62,7 @@ def test_rights_and_revisions_of_many_sandboxes_cost_what_those_of_one_cost(make
 
 
 async def test_a_bus_that_is_away_is_asked_once_for_all(no_bus, caplog):
-    found = await asyncio.gather(*(bus.bus_problem() for _ in range(50)))
+    found = await asyncio.gather(*(subscription.bus_problem() for _ in range(50)))
     assert len(set(found)) == 1
     assert found[0]
     assert len(caplog.records) == 1

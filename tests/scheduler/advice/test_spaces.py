@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scheduler.analysis.advice.changes import dimension, space_of
+from scheduler.analysis.advice.goal import FORMS, read_constraint, text_of
 from scheduler.analysis.advice.space import Space, moves, repair, without
-from scheduler.analysis.advice.wording import FORMS, read_constraint, text_of
 from scheduler.analysis.experiments.document import (
     Change,
     Constraint,

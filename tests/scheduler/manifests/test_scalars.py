@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from scheduler.input.manifests import queues_yaml as yunikorn
 from scheduler.model.texts.plain_text import write
-from scheduler.model.texts.scalars import plain
-from scheduler.model.texts.values import Bounds, read_events
+from scheduler.model.texts.values import Bounds, plain, read_events
 
 BOUNDS = Bounds(depth=100, aliases=100, repeats=1000, values=10**6, documents=10)
 SCALARS = (

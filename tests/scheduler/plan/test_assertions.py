@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from scheduler.analysis.plan.assertions import read_assertions, shown, words_of
+from scheduler.analysis.plan.assertions import (
+    EXAMPLES,
+    read_assertions,
+    shown,
+    words_of,
+)
 from scheduler.analysis.plan.faults import FaultsError
-from scheduler.analysis.plan.sentences import EXAMPLES
 
 
 def read(*lines: str):

@@ -26,8 +26,11 @@ from scheduler.engine.kube.framework.status import OK, Code, Status, no_node
 from scheduler.engine.kube.queue.scheduling_queue import SchedulingQueue
 from scheduler.engine.kube.scheduling.evaluation import Evaluator
 from scheduler.engine.kube.scheduling.host import AssumedPod, SchedulerHost
-from scheduler.engine.kube.scheduling.profile_handle import ProfileHandle
-from scheduler.engine.kube.scheduling.proposed import ProposedNodes, pods_in_order
+from scheduler.engine.kube.scheduling.profile_handle import (
+    ProfileHandle,
+    ProposedNodes,
+    pods_in_order,
+)
 from scheduler.engine.kube.scheduling.schedule_one import LOCK, NodeSearch
 from scheduler.engine.stage import Context
 from scheduler.model.decisions import Fail, Nominate, Unreserve

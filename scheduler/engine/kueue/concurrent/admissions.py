@@ -14,7 +14,7 @@ from scheduler.engine.kueue.workload.families import GATE
 from scheduler.engine.kueue.workload.info import WorkloadInfo, clear_eviction
 from scheduler.engine.stage import Context
 from scheduler.model.decisions import Admit, Edit
-from scheduler.model.kueue.preemption_gates import OPEN, GateState
+from scheduler.model.kueue.check_answers import OPEN, GateState
 from scheduler.model.objects import Key
 from scheduler.model.quota import RETAIN_FIRST, Migration
 from scheduler.model.reasons import (

@@ -10,8 +10,8 @@ from scheduler.engine.kueue.scheduler.second_pass import Entry
 from scheduler.engine.kueue.workload.info import WorkloadInfo
 from scheduler.model import streams
 from scheduler.model.decisions import Deactivate, Evict, Finish, Preempt, Requeue
+from scheduler.model.kueue.check_answers import closed_again
 from scheduler.model.kueue.check_state import reset
-from scheduler.model.kueue.preemption_gates import closed_again
 from scheduler.model.objects import Key
 from scheduler.model.reasons import (
     ADMISSION_CHECK,

@@ -17,9 +17,9 @@ from scheduler.engine.kueue.tree.tree import (
     Workload,
 )
 from scheduler.engine.kueue.workload.status_records import Condition, LastAssignment
+from scheduler.model.kueue.check_answers import States as GateStates
+from scheduler.model.kueue.check_answers import any_closed
 from scheduler.model.kueue.check_state import States
-from scheduler.model.kueue.preemption_gates import States as GateStates
-from scheduler.model.kueue.preemption_gates import any_closed
 from scheduler.model.objects import Key
 from scheduler.model.quota import LocalQueueSpec
 from scheduler.model.reasons import BLOCKED_ON_GATES, EVICTED, PREEMPTED, QUOTA_RESERVED

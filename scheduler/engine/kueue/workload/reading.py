@@ -21,6 +21,8 @@ from scheduler.model.annotations import (
     MAX_EXECUTION,
     PRIORITY_BOOST,
 )
+from scheduler.model.kueue.check_answers import read_gates
+from scheduler.model.kueue.check_answers import written as written_gates
 from scheduler.model.kueue.check_state import (
     READY,
     REJECTED,
@@ -30,8 +32,6 @@ from scheduler.model.kueue.check_state import (
     written,
 )
 from scheduler.model.kueue.feature_gates import DEFAULT_FEATURE_GATES, FeatureGates
-from scheduler.model.kueue.preemption_gates import read_gates
-from scheduler.model.kueue.preemption_gates import written as written_gates
 from scheduler.model.kueue.slices import is_elastic, replaced_slice
 from scheduler.model.objects import Object
 from scheduler.model.quota import ClusterQueueSpec

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -9,14 +10,14 @@ from scheduler.input.manifests import kinds, kueue
 from scheduler.input.manifests import queues_yaml as yunikorn
 from scheduler.input.manifests.changes import AT_START
 from scheduler.input.manifests.documents import Document, read_documents
+from scheduler.input.manifests.fields import expect_items, expect_object, expect_texts
 from scheduler.input.manifests.generator import generate, is_generator
-from scheduler.input.manifests.loading import openshift
 from scheduler.input.manifests.loading.identity import kind_of, values_of
 from scheduler.input.manifests.loading.loaded import Finding, Loaded, unsupported
 from scheduler.model.errors import ManifestError, PolicyError, UnknownNameError
 from scheduler.model.kube.configuration import notices, read_configurations
 from scheduler.model.kube.older_names import path_given, without_foreign_plugins
-from scheduler.model.kueue.configuration import OF_PROCESS
+from scheduler.model.kueue.configuration import DEFAULT_STRATEGIES, GROUP, OF_PROCESS
 from scheduler.model.problems import Problem, Wanted, expected, parted
 from scheduler.words.effects import Effect, Gap
 from scheduler.words.findings import Kept
@@ -60,14 +61,14 @@ def take_configuration(loaded: Loaded, document: Document) -> None:
             for path in kueue.kept_fields(document):
                 _leave_out_setting(loaded, document, path)
         case "Kueue":
-            given = openshift.configuration_of(document)
+            given = configuration_of(document)
             kueue.check_configuration(
                 replace(document, data=given, root=None, lines=None)
             )
             _take_kueue(loaded, document, given)
-            said = ReadAs.OPENSHIFT.said(label=f"{openshift.MANAGED}=true")
+            said = ReadAs.OPENSHIFT.said(label=f"{MANAGED}=true")
             loaded.warn(document.place("spec.config"), said)
-            for path in openshift.unread(document):
+            for path in unread(document):
                 _leave_out_setting(loaded, document, path)
         case "KubeSchedulerConfiguration":
             _add_scheduler(loaded, document)
@@ -195,3 +196,153 @@ def _is_ours(name: str, text: str) -> bool:
 def leave_out(loaded: Loaded, document: Document, gap: Gap) -> None:
     """Report that a field is kept without effect."""
     loaded.findings.append(unsupported(document.place(gap.field), gap))
+
+
+# ------------------------------------------------------------------------
+# The object by which OpenShift's operator configures Kueue: to Kueue's Configuration.
+
+#: The label of the namespaces whose jobs are managed.
+MANAGED = "kueue.openshift.io/managed"
+_CONFIG = "spec.config"
+_FRAMEWORKS = {
+    "AppWrapper": "workload.codeflare.dev/appwrapper",
+    "BatchJob": "batch/job",
+    "Deployment": "deployment",
+    "JaxJob": "kubeflow.org/jaxjob",
+    "JobSet": "jobset.x-k8s.io/jobset",
+    "LeaderWorkerSet": "leaderworkerset.x-k8s.io/leaderworkerset",
+    "MPIJob": "kubeflow.org/mpijob",
+    "PaddleJob": "kubeflow.org/paddlejob",
+    "Pod": "pod",
+    "PyTorchJob": "kubeflow.org/pytorchjob",
+    "RayCluster": "ray.io/raycluster",
+    "RayJob": "ray.io/rayjob",
+    "RayService": "ray.io/rayservice",
+    "SparkApplication": "sparkoperator.k8s.io/sparkapplication",
+    "StatefulSet": "statefulset",
+    "TFJob": "kubeflow.org/tfjob",
+    "TrainJob": "trainer.kubeflow.org/trainjob",
+    "XGBoostJob": "kubeflow.org/xgboostjob",
+}
+#: Where pods are not waited for, they may take a year.
+_NEVER = "8760h"
+#: What the operator documents where nobody says how long pods may take.
+_TIMEOUT_S = 1800
+_AGAIN = {
+    "backoffBaseSeconds": "backoffBaseSeconds",
+    "backoffMaxSeconds": "backoffMaxSeconds",
+    "retryLimit": "backoffLimitCount",
+    "timeReference": "timestamp",
+}
+_BY_WORKLOAD = (
+    "admission",
+    "recoveryTimeoutSeconds",
+    "requeuingStrategy",
+    "timeoutSeconds",
+)
+_POLICIES = (None, "", "None", "ByWorkload", "ByWorkloadDefaults")
+_READ = {
+    "admissionFairSharing": ("configuration", "custom"),
+    "gangScheduling": ("policy", "byWorkload"),
+    "integrations": ("frameworks", "externalFrameworks", "labelKeysToCopy"),
+    "preemption": ("preemptionPolicy",),
+    "workloadManagement": ("labelPolicy",),
+}
+
+
+def configuration_of(document: Document) -> dict[str, Any]:
+    """Return the Configuration that the operator writes of a `Kueue` object.
+
+    Raises ManifestError naming a field with a value that the operator refuses.
+    """
+    spec = expect_object(document, document.data, "spec", needed=True)
+    config = expect_object(document, spec, _CONFIG, needed=True)
+
+    def section(name: str) -> dict[str, Any]:
+        return expect_object(document, config, f"{_CONFIG}.{name}")
+
+    found: dict[str, Any] = {
+        "apiVersion": f"{GROUP}/v1beta2",
+        "kind": "Configuration",
+        "integrations": _integrations(document, section("integrations")),
+        "managedJobsNamespaceSelector": {"matchLabels": {MANAGED: "true"}},
+        "manageJobsWithoutQueueName": section("workloadManagement").get("labelPolicy")
+        == "None",
+    }
+    gangs = section("gangScheduling")
+    if gangs.get("policy") == "ByWorkload":
+        found["waitForPodsReady"] = _waiting(document, gangs)
+    elif gangs.get("policy") == "None":
+        found["waitForPodsReady"] = {"timeout": _NEVER, "blockAdmission": False}
+    if section("preemption").get("preemptionPolicy") == "FairSharing":
+        found["fairSharing"] = {"preemptionStrategies": [*DEFAULT_STRATEGIES]}
+    if usage := section("admissionFairSharing"):
+        found["admissionFairSharing"] = _usage(usage)
+    return found
+
+
+def _integrations(document: Document, given: dict[str, Any]) -> dict[str, Any]:
+    path = f"{_CONFIG}.integrations"
+    frameworks = expect_texts(document, given, f"{path}.frameworks")
+    for index, name in enumerate(frameworks):
+        if name not in _FRAMEWORKS:
+            known = Wanted.ONE_OF.said(known=", ".join(_FRAMEWORKS))
+            place = f"{path}.frameworks[{index}]"
+            raise document.error(place, expected(known, name))
+    found: dict[str, Any] = {"frameworks": [_FRAMEWORKS[name] for name in frameworks]}
+    others = [
+        f"{one.get('resource')}.{one.get('version')}.{one.get('group')}"
+        for _, one in expect_items(document, given, f"{path}.externalFrameworks")
+    ]
+    keys = [
+        one.get("key")
+        for _, one in expect_items(document, given, f"{path}.labelKeysToCopy")
+    ]
+    if others:
+        found["externalFrameworks"] = others
+    if keys:
+        found["labelKeysToCopy"] = keys
+    return found
+
+
+def _waiting(document: Document, gangs: dict[str, Any]) -> dict[str, Any]:
+    path = f"{_CONFIG}.gangScheduling.byWorkload"
+    given = expect_object(document, gangs, path)
+    again = expect_object(document, given, f"{path}.requeuingStrategy")
+    found: dict[str, Any] = {
+        "timeout": f"{given.get('timeoutSeconds') or _TIMEOUT_S}s",
+        "blockAdmission": given.get("admission") == "Sequential",
+    }
+    if (recovery := given.get("recoveryTimeoutSeconds")) is not None:
+        found["recoveryTimeout"] = f"{recovery}s"
+    names = {ours: again[theirs] for theirs, ours in _AGAIN.items() if theirs in again}
+    return found | ({"requeuingStrategy": names} if names else {})
+
+
+def _usage(given: Mapping[str, Any]) -> dict[str, Any]:
+    custom = given.get("custom") or {}
+    found: dict[str, Any] = {
+        "usageHalfLifeTime": f"{custom.get('usageHalfLifeTimeSeconds', 1800)}s",
+        "usageSamplingInterval": f"{custom.get('usageSamplingIntervalSeconds', 300)}s",
+    }
+    if weights := custom.get("resourceWeights"):
+        found["resourceWeights"] = {
+            one["name"]: float(one["weight"]) for one in weights
+        }
+    return found
+
+
+def unread(document: Document) -> Iterator[str]:
+    """Yield the paths of an object's configuration that nothing here follows."""
+    for name, value in document.data["spec"]["config"].items():
+        known = _READ.get(name)
+        if known is None:
+            yield f"{_CONFIG}.{name}"
+        elif isinstance(value, dict):
+            yield from (f"{_CONFIG}.{name}.{one}" for one in value if one not in known)
+    gangs = document.data["spec"]["config"].get("gangScheduling") or {}
+    if gangs.get("policy") not in _POLICIES:
+        yield f"{_CONFIG}.gangScheduling.policy"
+    for name in gangs.get("byWorkload") or {}:
+        if name not in _BY_WORKLOAD:
+            yield f"{_CONFIG}.gangScheduling.byWorkload.{name}"

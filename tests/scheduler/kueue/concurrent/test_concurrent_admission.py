@@ -20,8 +20,8 @@ from scheduler.engine.tick import simulate
 from scheduler.engine.world import World
 from scheduler.input.manifests.simulation_gaps.unsimulated import gated
 from scheduler.model.decisions import Decision
+from scheduler.model.kueue.check_answers import OPEN, GateState
 from scheduler.model.kueue.feature_gates import FeatureGates
-from scheduler.model.kueue.preemption_gates import OPEN, GateState
 from scheduler.model.objects import Key, Object
 from scheduler.words.effects import Effect
 from tests.builders import flavor, job, local_queue, workload_priority, world_of

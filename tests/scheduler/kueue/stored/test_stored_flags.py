@@ -10,7 +10,7 @@ from scheduler.engine.kueue.usage.ledger import UsageLedger
 from scheduler.engine.kueue.workload.info import LocalQueue
 from scheduler.engine.stage import Context
 from scheduler.model import durations
-from scheduler.model.kueue.preemption_gates import CLOSED, OPEN, GateState, closed_again
+from scheduler.model.kueue.check_answers import CLOSED, OPEN, GateState, closed_again
 from scheduler.model.kueue.usage_settings import UsageFairSharing
 from scheduler.model.objects import Key, Object
 from tests.scheduler.kueue.rig import EPOCH, Rig

@@ -13,10 +13,10 @@ from scheduler.engine.kueue.workload.reading import (
     queue_order_timestamp,
 )
 from scheduler.engine.kueue.workload.status_records import Condition, LastAssignment
+from scheduler.model.kueue import check_answers as gates
 from scheduler.model.kueue import check_state
-from scheduler.model.kueue import preemption_gates as gates
+from scheduler.model.kueue.check_answers import GateState
 from scheduler.model.kueue.check_state import CheckState
-from scheduler.model.kueue.preemption_gates import GateState
 from scheduler.model.objects import Key, Object
 from tests.scheduler.kueue.rig import Rig
 
