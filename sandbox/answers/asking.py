@@ -15,8 +15,7 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 
-from sandbox.answers.tasks import WORK
-from sandbox.answers.work import ACTS, end_lapsed, raise_again, work
+from sandbox.answers.work import ACTS, WORK, end_lapsed, raise_again, work
 from sandbox.base.database_time import DatabaseTime, database_seconds
 from sandbox.base.errors import NotFoundError, NotYetError, TooManyError
 from sandbox.base.refusals import Absent, Denied

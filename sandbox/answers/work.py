@@ -28,6 +28,8 @@ from sandbox.base.errors import (
 from sandbox.base.refusals import Absent
 from sandbox.models import Question, Sandbox
 from sandbox.process import watchdog
+from sandbox.process.calls import PartWork
+from sandbox.process.celery import ANSWERS
 from scheduler.model.errors import SchedulerError
 from scheduler.model.sentence import Sentence, plain
 
@@ -226,6 +228,16 @@ def _mine(claim: QuestionClaim) -> QuerySet[Question]:
     return Question.objects.filter(
         pk=claim.question_id, fence=claim.fence, state=Question.RUNNING
     )
+
+
+WORK = PartWork(
+    task="sandbox.answers",
+    work=work,
+    queue=ANSWERS,
+    running=lambda: Question.objects.filter(state=Question.RUNNING),
+    open_parts=open_questions,
+    end_lapsed=end_lapsed,
+)
 
 
 # ------------------------------------------------------------------------

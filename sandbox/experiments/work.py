@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import msgspec
+from celery import current_task
 from django.conf import settings
 from django.db import DatabaseError, OperationalError, transaction
 from django.db.models import F, Q, QuerySet
@@ -19,6 +20,7 @@ from sandbox.experiments.bases import base_of
 from sandbox.models import Experiment, Run
 from sandbox.models.fields import Sayings
 from sandbox.process import watchdog
+from sandbox.process.calls import PartWork
 from scheduler.analysis.experiments.runs import CancelledError, Plan, Result, run
 from scheduler.model.errors import SchedulerError
 from scheduler.model.problems.runs import RunProblem
@@ -201,3 +203,17 @@ def _end(claim: RunClaim, *, failed: int, **columns: Any) -> bool:
             done=F("total"), state=Experiment.RUNNING, searching=False
         ).update(state=Experiment.DONE, finished_at=timezone.now())
     return True
+
+
+def _work_here(seconds: float) -> int:
+    """Run runs in the worker that serves this task; their rows name it."""
+    request = getattr(current_task, "request", None)
+    return work(getattr(request, "hostname", None) or "", seconds)
+
+
+WORK = PartWork(
+    task="sandbox.experiments",
+    work=_work_here,
+    running=lambda: Experiment.objects.filter(state=Experiment.RUNNING),
+    open_parts=open_runs,
+)

@@ -23,6 +23,7 @@ from sandbox.models import ForecastPart, KeptForecast
 from sandbox.models.fields import Sayings
 from sandbox.page.packing import pack_world, unpack_world
 from sandbox.process import idle_flag, watchdog
+from sandbox.process.calls import PartWork
 from sandbox.world.kept import Kept
 from scheduler.analysis.forecast.present import (
     ForecastWorld,
@@ -227,3 +228,12 @@ def _present_of(forecast: KeptForecast) -> ForecastWorld:
         return present_of(world, continued=bool(options_of(forecast).continued))
 
     return _presents.made(read, forecast.sandbox_id, forecast.revision, forecast.pk)
+
+
+WORK = PartWork(
+    task="sandbox.forecasts",
+    work=work,
+    running=lambda: KeptForecast.objects.filter(state=KeptForecast.RUNNING),
+    open_parts=parts.open_parts,
+    end_lapsed=parts.end_lapsed,
+)

@@ -41,20 +41,28 @@ SENDING_MS = 2000
 
 @dataclass(frozen=True, slots=True)
 class PartWork:
-    """One kind of work: the task of a visit, the jobs that run, the parts to take up."""
+    """One kind of work: who runs it, the jobs that run, the parts to take up.
+
+    A visit is the Celery task of this name; it may be delivered twice.
+    """
 
     task: str
+    #: Runs parts that wait, for about so many seconds; returns how many ended.
+    work: Callable[[float], int]
     running: Callable[[], QuerySet[Any]]
     open_parts: Callable[[], QuerySet[Any]]
     queue: str = EXPERIMENTS
     #: Ends, in one UPDATE, the jobs that nobody wants any longer.
     end_lapsed: Callable[[], object] = lambda: None
 
-    def visit(self, run: Callable[[float], int]) -> int:
+    def __post_init__(self) -> None:
+        app.task(self.visit, name=self.task, ignore_result=True)
+
+    def visit(self) -> int:
         """Run waiting parts for one visit; return how many ended."""
         self.end_lapsed()
         with watchdog.ended_after(settings.STANDSTILL_S):
-            ended = run(VISIT_S)
+            ended = self.work(VISIT_S)
         if ended:
             self.call()
         return ended

@@ -14,9 +14,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "sandbox.settings")
 
 app = Celery("quotalab")
 app.config_from_object("django.conf:settings", namespace="CELERY")
-app.autodiscover_tasks(
-    ["sandbox.worker", "sandbox.answers", "sandbox.experiments", "sandbox.forecasts"]
-)
+app.autodiscover_tasks(["sandbox.worker"])
 
 #: The queue of ticks that any process may make.
 TICKS = "ticks"

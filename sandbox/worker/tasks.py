@@ -13,14 +13,14 @@ from django.db import InterfaceError, InternalError, OperationalError
 from django.db.models import Case, F, QuerySet, Value, When
 
 from sandbox.actions import do_clear, do_end_guests, do_fail, do_ticks, do_trim
-from sandbox.answers import tasks as answers
+from sandbox.answers import work as answers
 from sandbox.base import counters
 from sandbox.base.database_time import DatabaseTime, database_seconds
 from sandbox.base.errors import OvertakenError
 from sandbox.base.memory import collect_seldom
-from sandbox.experiments import tasks as experiments
+from sandbox.experiments import work as experiments
 from sandbox.forecasts import asking
-from sandbox.forecasts import tasks as forecasts
+from sandbox.forecasts import work as forecasts
 from sandbox.models import Sandbox
 from sandbox.process import calls, idle_flag, services, watchdog
 from sandbox.process.celery import TICKS, app, own_queue

@@ -6,11 +6,18 @@ import pytest
 
 from sandbox import actions
 from sandbox.base.database_time import database_seconds
-from sandbox.experiments import tasks as experiments
+from sandbox.experiments import work as experiments
 from sandbox.explain import forecasting
 from sandbox.explain.forecasting import ForecastOptions
-from sandbox.forecasts import asking, parts, tasks
-from sandbox.forecasts.work import StoredFuture, _forecast, _present, execute, work
+from sandbox.forecasts import asking, parts
+from sandbox.forecasts.work import (
+    WORK,
+    StoredFuture,
+    _forecast,
+    _present,
+    execute,
+    work,
+)
 from sandbox.models import ForecastPart, KeptForecast
 from sandbox.process import calls
 from sandbox.process.celery import EXPERIMENTS
@@ -189,7 +196,7 @@ def test_a_part_whose_worker_was_lost_is_taken_up_again_and_written_once(call, q
 
 def test_the_clock_calls_workers_to_what_waits(call, queue, valkey):
     prepared(call, queue)
-    calls.look((experiments.WORK, tasks.WORK))
+    calls.look((experiments.WORK, WORK))
     assert valkey.client().llen(EXPERIMENTS) == 4
 
 

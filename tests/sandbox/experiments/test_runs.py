@@ -13,10 +13,11 @@ from sandbox.base.errors import (
     NotFoundError,
     TooManyError,
 )
-from sandbox.experiments import actions, reading, tasks
+from sandbox.experiments import actions, reading
 from sandbox.experiments.bases import base_of
 from sandbox.experiments.work import (
     MOST_TRIES,
+    WORK,
     RunClaim,
     execute,
     plan_of,
@@ -24,7 +25,7 @@ from sandbox.experiments.work import (
     take,
     work,
 )
-from sandbox.forecasts import tasks as forecasts
+from sandbox.forecasts import work as forecasts
 from sandbox.models import Experiment, KeptWhatIf, Run, Sandbox
 from sandbox.process import calls
 from sandbox.process.celery import EXPERIMENTS
@@ -61,7 +62,7 @@ def test_a_run_is_what_the_engine_alone_makes_of_it(start):
 
 def test_the_clock_calls_a_worker_to_each_run(start, valkey):
     start()
-    calls.look((tasks.WORK, forecasts.WORK))
+    calls.look((WORK, forecasts.WORK))
     assert valkey.client().llen(EXPERIMENTS) == 4
 
 

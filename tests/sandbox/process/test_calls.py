@@ -8,9 +8,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sandbox.experiments import tasks as experiments
-from sandbox.forecasts import parts, tasks
-from sandbox.forecasts.tasks import WORK
+from sandbox.experiments import work as experiments
+from sandbox.forecasts import parts
+from sandbox.forecasts.work import WORK
 from sandbox.models import ForecastPart, KeptForecast
 from sandbox.process import calls
 from sandbox.process.celery import EXPERIMENTS
@@ -81,7 +81,7 @@ def test_a_call_sends_nothing_while_somebody_else_sends(sandbox, valkey):
 
 
 def test_a_visit_that_came_to_nothing_calls_nobody(sandbox, valkey):
-    assert tasks.visit() == 0
+    assert WORK.visit() == 0
     assert valkey.client().llen(EXPERIMENTS) == 0
 
 
