@@ -7,7 +7,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.e2e.board import PREEMPTED, Board, prepared
 from tests.e2e.facts import truth
@@ -257,6 +257,22 @@ def test_the_palette_finds_a_recipe_and_opens_its_file(board: Board) -> None:
     page.get_by_role("option", name=re.compile("^Guarantee 8 GPUs")).click()
     page.wait_for_url(re.compile("/board"))
     expect(page.get_by_role("banner")).to_contain_text("Guarantee 8 GPUs")
+
+
+def test_what_is_typed_while_the_palette_comes_is_sought_and_is_no_command(
+    played: Board,
+) -> None:
+    page = played.page
+    held: list[Route] = []
+    page.route("**/Palette-*.js", lambda asked: held.append(asked))
+    page.reload()
+    expect(page.get_by_test_id("tick")).not_to_be_empty()
+    with page.expect_request("**/Palette-*.js"):
+        page.keyboard.press("Control+k")
+    page.keyboard.type("u ota")
+    held[0].continue_()
+    expect(page.get_by_role("combobox")).to_have_value("u ota")
+    expect(page.get_by_role("button", name="Play")).to_be_visible()
 
 
 def test_a_part_that_does_not_arrive_is_said_and_comes_with_the_next_loading(

@@ -18,6 +18,8 @@ class Keyboard {
   readonly bindings = new SvelteMap<string, Binding>();
   helpOpen = $state(false);
   paletteOpen = $state(false);
+  /** What is typed while the palette is on its way: it is sought there, and is no command. */
+  ahead = $state("");
 }
 
 export const keyboard = new Keyboard();
@@ -40,6 +42,12 @@ export function startKeys(): void {
     const keys = nameOf(event);
     // A dialog or a menu that is open has the keys, and Esc closes it before anything else.
     if (document.querySelector(keys === "Escape" ? "dialog[open], [popover]:popover-open" : "dialog[open]") !== null) return;
+    if (keyboard.paletteOpen) {
+      if (keys === "Escape") keyboard.paletteOpen = false;
+      else if (event.key.length === 1 && !event.ctrlKey && !event.metaKey) keyboard.ahead += event.key;
+      event.preventDefault();
+      return;
+    }
     if (isTyping(event.target) && keys !== "Ctrl k" && !leaves(event.target, keys)) return;
     const binding = keyboard.bindings.get(pairWith(keys, event.timeStamp)) ?? plain(event, keys);
     if (binding === undefined) return;
