@@ -194,7 +194,8 @@ def _wanted(sandbox: Sandbox, events: list[Event]) -> dict[str, int]:
 
 
 def _replicas(manifest: Mapping[str, Any]) -> int:
-    return int((manifest.get("spec") or {}).get("replicas", 1))
+    given = (manifest.get("spec") or {}).get("replicas")
+    return 1 if given is None else int(given)
 
 
 def _template_of(deployment: Object) -> Key:

@@ -31,7 +31,9 @@ def page(browser: Browser) -> Iterator[Page]:
     context = browser.new_context(viewport={"width": 1440, "height": 900})
     page = context.new_page()
     complaints: list[str] = []
-    page.on("pageerror", lambda problem: complaints.append(str(problem)))
+    page.on(
+        "pageerror", lambda problem: complaints.append(problem.stack or str(problem))
+    )
     yield page
     context.close()
     assert not complaints, "the page raised an error"

@@ -37,6 +37,13 @@ GO = """address => {
 DRAWN = ".skeleton, main [aria-busy=true], aside [aria-busy=true]"
 #: A world of each scheduler, its last tick, and what is tried in it.
 WORLDS = [
+    (
+        "friday-rush",
+        120,
+        "ClusterQueue",
+        "research",
+        {"spec": {"preemption": {"reclaimWithinCohort": "Never"}}},
+    ),
     ("one-world-yunikorn", 60, "Node", "node-1", {"spec": {"unschedulable": True}}),
     ("one-world-kube", 60, "Node", "node-2", {"spec": {"unschedulable": True}}),
 ]
@@ -99,7 +106,7 @@ def _differs(board: Board, tick: int) -> list[str]:
         return not found
 
     try:
-        wait_for(agrees, "a place that agrees", timeout_s=10, every_s=0.3)
+        wait_for(agrees, "a place that agrees", timeout_s=60, every_s=0.3)
     except AssertionError:
         assert found
     return found

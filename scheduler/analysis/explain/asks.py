@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Literal
 
@@ -37,6 +38,7 @@ from scheduler.engine.yunikorn.objects.model import (
 from scheduler.engine.yunikorn.objects.partition import Partition
 from scheduler.engine.yunikorn.objects.queue_tree import ROOT
 from scheduler.engine.yunikorn.scheduling.node_fit import may_run
+from scheduler.engine.yunikorn.shim.pods import named_app
 from scheduler.model import registry
 from scheduler.model.errors import SchedulerError
 from scheduler.model.objects import Key
@@ -73,6 +75,11 @@ def explain_ask(world: World, key: Key) -> AskExplanation:
     if ask is None:
         status = world.get(key).status if key in world.objects else {}
         ended = f"{status.get('reason', '')}:{status.get('message', '')}".strip(":")
+        app = named_app(world.objects[key]) if key in world.objects else ""
+        if (refused := partition.rejected.get(app)) is not None:
+            raise SchedulerError(
+                f"YuniKorn rejected its application: {refused.message}"
+            )
         why = stage.rejected.get(key) or ended
         why = why or "it is not YuniKorn's, gated or finished"
         raise SchedulerError(f"{key} is no ask of YuniKorn: {why}")
@@ -279,17 +286,30 @@ def _sentences(answer: AskExplanation) -> Iterator[str]:
         return
     if answer.reserved_on:
         yield f"Node {answer.reserved_on} is reserved for it."
-    for check in answer.checks:
-        if not check.holds:
+    failed = [check for check in answer.checks if not check.holds]
+    for check in failed:
+        if check.name in _KEEPS_WAITING:
             yield f"{_FAILED[check.name]}: {check.detail}."
-        if not check.holds and check.name == "queueQuota":
+        if check.name == "queueQuota":
             yield from _limits(answer, check)
-    nodes = counted(answer.nodes, "node")
-    yield f"{answer.feasible_nodes} of {nodes} would take it now."
+    yield from _nodes(answer)
+    for check in failed:
+        if check.name not in _KEEPS_WAITING:
+            yield f"{_FAILED[check.name]}: {check.detail}."
     for plan in answer.plans:
         yield _plan(plan)
     if answer.laws_differ:
         yield "The two sets of laws differ here."
+
+
+def _nodes(answer: AskExplanation) -> Iterator[str]:
+    """Yield how many nodes would take it; where none does why, most nodes first."""
+    nodes = counted(answer.nodes, "node")
+    yield f"{answer.feasible_nodes} of {nodes} would take it now."
+    if not answer.feasible_nodes:
+        whys = Counter(one.verdict for one in answer.node_verdicts)
+        for why, number in whys.most_common(_MOST_WHYS):
+            yield f"{counted(number, 'node')}: {why}."
 
 
 def _limits(answer: AskExplanation, check: Check) -> Iterator[str]:
@@ -323,6 +343,9 @@ def _place(answer: AskExplanation) -> str:
 _OPTED_OUT = (
     "It asks not to be preempted (allow-preemption: false): it goes after all others."
 )
+#: Checks without which it is not tried on nodes; the others are of preemption.
+_KEEPS_WAITING = frozenset({"application", "queueQuota", "userQuota"})
+_MOST_WHYS = 3
 _FAILED = {
     "application": "Its application may not run",
     "queueQuota": "Not enough queue quota",

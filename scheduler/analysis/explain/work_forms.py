@@ -13,7 +13,8 @@ from typing import Any, cast
 
 from scheduler.analysis.forecast.submission import submitted
 from scheduler.engine.world import World
-from scheduler.engine.yunikorn.shim.pods import queue_name
+from scheduler.engine.yunikorn.shim.pods import APP_ID, app_id, queue_name
+from scheduler.engine.yunikorn.shim.pods import QUEUE as QUEUE_LABEL
 from scheduler.input.manifests.run_times import pods_of
 from scheduler.model import amounts
 from scheduler.model.jobs import PRIORITY_CLASS, QUEUE
@@ -204,14 +205,17 @@ def _in_queues(world: World, objects: Sequence[Object]) -> Iterator[Variant]:
     """Yield the work in each other leaf of YuniKorn's tree, by the label of its pods."""
     if world.yunikorn is None:
         return
+    partition = world.yunikorn.partition
     own = {name for obj in objects if (name := queue_name(obj))}
-    leaves = [
-        one.path for one in world.yunikorn.partition.root.walk() if one.sort is not None
-    ]
+    leaves = [one.path for one in partition.root.walk() if one.sort is not None]
     for path in [one for one in leaves if one not in own][:_MOST_OF_A_KIND]:
 
         def send(obj: Object, path: str = path) -> None:
-            obj.metadata["labels"] = {**obj.labels, "queue": path}
+            sent = {QUEUE_LABEL: path}
+            # An application that is there stays in its queue: the work gets its own.
+            if (app := app_id(obj)) in partition.apps:
+                sent[APP_ID] = f"{app}-{path.rpartition('.')[2]}"
+            obj.metadata["labels"] = {**obj.labels, **sent}
 
         yield IfSubmitted.IN_QUEUE.said(queue=path), _changed(objects, send)
 

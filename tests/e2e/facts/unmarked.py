@@ -15,12 +15,13 @@ _WORDS = Path(__file__).parents[3] / "frontend" / "src" / "lib" / "catalogue"
 #: Views of which every number is a fact.
 WHOLE = re.compile(r"/s/\w+/(board|nodes|fairness|decisions|what-if)\b")
 #: What is no figure of the run: axes, what can be chosen, a place in a list, names as code;
-#: both sides of a what-if have tests of their own (facts/ghost.py).
+#: both sides of a what-if have tests of their own (facts/ghost.py, test_whatifs.py).
 TEXTS = """() => {
   const found = [];
   const apart = '[data-fact], [data-forecast], [data-apart], svg, select, code, pre, thead,'
     + ' [data-instead], [data-ghost-held], [data-ghost], [data-mark],'
-    + ' [data-testid=ghost-at], [data-testid=verdict]';
+    + ' [data-testid=ghost-at], [data-testid=verdict], [data-testid=bill],'
+    + ' [data-testid=lives], [data-testid=why]';
   const walk = document.createTreeWalker(document.querySelector('main'), 4);
   for (let node; (node = walk.nextNode()); ) {
     const near = node.parentElement;

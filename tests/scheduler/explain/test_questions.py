@@ -308,7 +308,10 @@ QUESTIONS: dict[str, Question] = {
         "Why does an application with task groups never start?",
         lambda: [*yunikorn("4"), node("n", cpu=16)],
         "would --at 1m",
-        ("It would wait, and not start", "ApplicationRejected"),
+        (
+            "It would wait, and not start",
+            "larger than max queue allocation map[vcore:4000]",
+        ),
         gang("gang", 5),
     ),
     "yunikorn: full queue": Question(

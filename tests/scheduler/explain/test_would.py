@@ -220,7 +220,7 @@ def test_an_application_starts_in_its_queue():
 def test_an_application_that_yunikorn_refuses_is_told_why():
     found = asked(yunikorn(), labelled("root.b"))
     assert found.starts == "never"
-    assert any("ApplicationRejected" in text for text in found.sentences)
+    assert any("YuniKorn rejected its application" in text for text in found.sentences)
 
 
 # ---- what cannot be submitted

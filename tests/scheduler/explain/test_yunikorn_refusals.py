@@ -1,0 +1,153 @@
+"""Each way in which YuniKorn keeps a pod waiting: what is said of it, and what starts it.
+
+The list is made from the codes of checks and nodes. Of each there is a world in which it
+is the reason and a change that was run, or a sentence of why none is tried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, get_args
+
+import pytest
+
+from scheduler.analysis.explain.answers import answers
+from scheduler.analysis.explain.asks import CheckName
+from scheduler.analysis.explain.would import helps
+from scheduler.engine.tick import advance
+from scheduler.engine.world import World
+from scheduler.engine.yunikorn.explain import Obstacle
+from scheduler.model.objects import Key
+from tests.builders import node, pod, queue_tree, world_of
+
+Manifest = dict[str, Any]
+OTHER_QUEUE = {"name": "b"}
+TAINT = {"key": "gpu", "value": "true", "effect": "NoSchedule"}
+
+
+def of(name: str, cpu: int, queue: str = "root.a", **given: Any) -> Manifest:
+    made = pod(name, cpu=cpu, **given)
+    made["metadata"]["labels"] = {"applicationId": name, "queue": queue}
+    return made
+
+
+def held(cpu: int, name: str = "held") -> Manifest:
+    return of(name, cpu, runtime="1h")
+
+
+def waiting(cpu: int = 2, **spec: Any) -> Manifest:
+    made = of("p", cpu, arrival="5s")
+    made["spec"] |= spec
+    return made
+
+
+def run(*files: Manifest, beside: bool = False, **queue: Any) -> World:
+    """Queue root.a with these settings, and root.b `beside` it, for a minute."""
+    tree = queue_tree({"name": "a", **queue}, *([OTHER_QUEUE] if beside else []))
+    world = world_of(*files, stack="yunikorn", yunikorn={"queues": tree})
+    advance(world, 60_000)
+    return world
+
+
+def large(**spec: Any) -> Manifest:
+    return {**node("n", cpu=8), "spec": spec}
+
+
+LIMIT = {"limit": "", "users": ["*"], "maxresources": {"vcore": "2"}}
+CASES: dict[str, tuple[Callable[[], World], list[str], str]] = {
+    "application": (
+        lambda: run(large(), held(1), waiting(), beside=True, maxapplications=1),
+        ["root.a has as many as its maxapplications (1) lets run"],
+        "queue root.b",
+    ),
+    "queueQuota": (
+        lambda: run(
+            large(),
+            held(4),
+            waiting(),
+            beside=True,
+            resources={"max": {"vcore": "4"}},
+        ),
+        ["Not enough queue quota", "The max of root.a is 4 vcore: 4 vcore used."],
+        "queue root.b",
+    ),
+    "userQuota": (
+        lambda: run(large(), held(2), waiting(), beside=True, limits=[LIMIT]),
+        ["Not enough user quota: 2 vcore asked, 0 vcore left to its user."],
+        "queue root.b",
+    ),
+    "cordoned": (
+        lambda: run(large(unschedulable=True), waiting()),
+        ["1 node: cordoned."],
+        "node n no longer cordoned",
+    ),
+    "tooSmall": (
+        lambda: run(node("n", cpu=1), waiting()),
+        ["1 node: too small.", "The nodes together have 1 vcore"],
+        "1/2 of what each pod asks: 1 CPU",
+    ),
+    "short": (
+        lambda: run(
+            node("n", cpu=4), node("m", cpu=4), held(3), held(3, "more"), waiting()
+        ),
+        ["2 nodes: short of vcore."],
+        "one more node like n",
+    ),
+    "predicate": (
+        lambda: run(large(taints=[TAINT]), waiting()),
+        ["1 node: node(s) had untolerated taint(s)."],
+        "a toleration of gpu=true:NoSchedule",
+    ),
+}
+UNTRIED = {
+    "reserved": "whose the node is goes first, and then the pod",
+    "preemption": "of preemption: what keeps it waiting is said beside",
+    "mayPreempt": "of preemption: what keeps it waiting is said beside",
+    "delay": "of preemption: what keeps it waiting is said beside",
+    "first": "of preemption: what keeps it waiting is said beside",
+}
+
+
+def test_every_code_has_a_world_or_a_reason():
+    assert {*get_args(CheckName), *get_args(Obstacle)} == CASES.keys() | UNTRIED.keys()
+
+
+@pytest.mark.parametrize("code", CASES)
+def test_the_answer_says_the_reason_first_and_a_change_that_starts_the_pod(code):
+    make, parts, change = CASES[code]
+    world = make()
+    (found,) = answers(world, "p")
+    text = "\n".join(found.sentences)
+    assert [part for part in parts if part not in text] == [], text
+    assert text.index(parts[0]) < text.index("nobody would be preempted")
+    said = [one.text for one in helps(world, Key("Pod", "default", "p"))]
+    assert any(f"with {change}." in one for one in said), said
+
+
+GROUPS = '[{"name": "w", "minMember": 8, "minResource": {"cpu": "2"}}]'
+
+
+@pytest.mark.parametrize(
+    ("queue", "settings", "why"),
+    [
+        ("root.none", {}, "no placement rule matched"),
+        ("root.a", {"resources": {"max": {"vcore": "4"}}}, "larger than max queue"),
+        (
+            "root.a",
+            {"properties": {"application.sort.policy": "fair"}},
+            "unsupported sort type",
+        ),
+    ],
+)
+def test_of_a_pod_whose_application_was_rejected_the_whole_reason_is_said(
+    queue, settings, why
+):
+    made = of("p", 2, queue)
+    made["metadata"]["annotations"] = {
+        "yunikorn.apache.org/task-groups": GROUPS,
+        "yunikorn.apache.org/task-group-name": "w",
+    }
+    (found,) = answers(run(large(), made, **settings), "p")
+    [said] = found.sentences
+    assert said.startswith("YuniKorn rejected its application: ")
+    assert why in said
