@@ -181,13 +181,15 @@ def _workloads(out: Exposition, rows: list[Row], common: dict[str, str]) -> None
     asked: Counter[tuple[str, str]] = Counter()
     held: Counter[tuple[str, ...]] = Counter()
     used: Counter[tuple[str, ...]] = Counter()
-    going = {
-        row["name"] for row in rows if row["kind"] == "ClusterQueue" and _is_going(row)
+    known = {
+        row["name"]
+        for row in rows
+        if row["kind"] == "ClusterQueue" and not _is_going(row)
     }
     leads = {
         (row["name"], row["namespace"]): row["clusterQueue"]
         for row in rows
-        if row["kind"] == "LocalQueue" and row["clusterQueue"] not in going
+        if row["kind"] == "LocalQueue" and row["clusterQueue"] in known
     }
     for row in rows:
         if row["kind"] != "Workload":

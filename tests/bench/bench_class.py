@@ -105,7 +105,7 @@ async def _join(client: httpx.AsyncClient, url: str, code: str) -> str:
     return str(answer["follower"])
 
 
-async def _until(holds: Any, within_s: float = 60.0) -> None:
+async def _until(holds: Any, within_s: float = 300.0) -> None:
     end = time.monotonic() + within_s
     while not holds():
         assert time.monotonic() < end, "the class waits too long"

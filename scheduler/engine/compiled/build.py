@@ -145,10 +145,6 @@ def listed(folder: Path) -> str:
     return next((file.partition("/")[0] for file in files), "")
 
 
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
-
-
 # ------------------------------------------------------------------------
 # Which modules are compiled: those whose loops take the time of a run.
 
@@ -234,3 +230,7 @@ def _has_options(one: ast.ClassDef) -> bool:
     """Return whether a class is a record, or has options in its head."""
     bases = {ast.unparse(base) for base in one.bases}
     return bool(one.keywords) or bool(bases & {"msgspec.Struct", "Struct"})
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -220,6 +220,7 @@ class ObjectHandlers:
         local_queue = self.cluster.local_queue(key.namespace, key.name)
         self.assignment.reassign(local_queue.workloads)
         self.cluster.remove_local_queue(local_queue)
+        count_anew(local_queue)
         if self.life.ledger is not None:
             self.life.ledger.drop(local_queue)
 
