@@ -112,7 +112,7 @@ def main() -> None:
 
 
 @pytest.mark.bench
-@pytest.mark.django_db
+@pytest.mark.django_db(transaction=True)
 @pytest.mark.timeout(1800)
 def test_an_upgrade_names_the_scripts_that_differ_on_control_planes() -> None:
     folders = sorted(one for one in FOLDER.iterdir() if one.is_dir())

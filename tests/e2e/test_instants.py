@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from tests.draws import fresh
 from tests.e2e.board import Board, prepared
 from tests.e2e.facts import form, truth, view
 from tests.services.default_run import wait_for
@@ -53,7 +52,8 @@ WORLDS = [
 def test_every_number_and_field_is_rests_at_random_instants_of_all_places(
     board: Board, world: tuple[Any, ...]
 ) -> None:
-    seed, draw = fresh()
+    seed = int(os.environ.get("QUOTALAB_SEED", "7"))  # another one looks elsewhere
+    draw = random.Random(seed)
     page, (scenario, last, kind, name, body) = board.page, world
     made = prepared(page.request, board.url, {"scenario": scenario}, last)
     api = f"{board.url}/api/v1/sandboxes/{made}"
