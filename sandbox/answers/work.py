@@ -60,6 +60,7 @@ def execute(claim: QuestionClaim) -> bool:
     question = Question.objects.filter(pk=claim.question_id).first()
     if question is None:  # nobody wanted it any longer
         return False
+    _at_work.append(claim.question_id)
     try:
         with watchdog.renewing(lambda: renew(claim), RENEW_S):
             answer = work_out(
@@ -78,7 +79,13 @@ def execute(claim: QuestionClaim) -> bool:
     except Exception as error:  # a defect of ours ends one question, and is reported
         logger.exception("a question failed", extra={"kind": question.kind})
         return end(claim, error=document_of(error))
+    finally:
+        _at_work.pop()
     return end(claim, answer=answer)
+
+
+#: The questions that this process is at: one, and those that it asks.
+_at_work: list[int] = []
 
 
 class YieldedError(BaseException):
@@ -86,13 +93,15 @@ class YieldedError(BaseException):
 
 
 def yield_to_others() -> None:
-    """Raise YieldedError, in a worker, where a question waits that nobody works out.
+    """Raise YieldedError, in a worker, where another question would be taken up before this.
 
     For work that has kept what it has found. It is taken up again after those that were
-    taken up less often.
+    taken up less often. One query.
     """
-    if watchdog.in_worker() and open_questions().exists():
-        raise YieldedError
+    if watchdog.in_worker() and _at_work:
+        first = _at_once(leaving=_at_work[-1]).values_list("pk", flat=True).first()
+        if first != _at_work[-1]:
+            raise YieldedError
 
 
 class _Teller:
@@ -146,18 +155,21 @@ def open_questions() -> QuerySet[Question]:
     )
 
 
-def _at_once() -> QuerySet[Question]:
+def _at_once(leaving: int = 0) -> QuerySet[Question]:
     """Return what may be taken up, first of those who have fewest under way.
 
-    Of those what was taken up least often: short work before the later parts of long.
+    Of those what was taken up least often: short work before the later parts of long. The
+    question `leaving` counts as one that nobody is at.
     """
-    mine = Question.objects.filter(
-        asked_by=OuterRef("asked_by"),
-        state=Question.RUNNING,
-        lease_until__gte=DatabaseTime(),
+    now = DatabaseTime()
+    running = Question.objects.filter(state=Question.RUNNING)
+    mine = running.filter(asked_by=OuterRef("asked_by"), lease_until__gte=now)
+    mine = mine.exclude(pk=leaving).order_by()
+    under_way = mine.values("asked_by").annotate(n=Count("pk")).values("n")
+    waiting = running.filter(
+        Q(lease_until__lt=now, wanted_until__gt=now) | Q(pk=leaving)
     )
-    under_way = mine.order_by().values("asked_by").annotate(n=Count("pk")).values("n")
-    found = open_questions().annotate(under_way=Coalesce(Subquery(under_way), Value(0)))
+    found = waiting.annotate(under_way=Coalesce(Subquery(under_way), Value(0)))
     most = settings.LIMITS["answers_at_once_per_user"]
     if most:
         found = found.filter(under_way__lt=most)

@@ -66,7 +66,7 @@ def run(*, what_if: int) -> None:
     if row is None:
         return
     try:
-        world = world_of(row)
+        world = _worlds.get(row.sandbox_id, row.revision) or world_of(row)
         operation = operation_of(world, row.changes)
         runs = _plain_runs(row)
         try:
@@ -113,6 +113,7 @@ def _verdict(
         if seed != left[-1]:
             _tell(row, verdict)
             if not row.sandbox.is_real:  # whose world goes on between two turns
+                _worlds.put(world, row.sandbox_id, row.revision)
                 yield_to_others()
     assert verdict is not None, "the last seed is told with the verdict"
     return verdict
@@ -270,5 +271,7 @@ class PlainRuns:
 
 
 _kept = Kept[PlainRuns](_MOST_KEPT, end=PlainRuns.end)
+#: Worlds of what-ifs of many turns, of so many objects together.
+_worlds = Kept[World](20_000, weigh=lambda world: len(world.objects))
 #: Forgets all: one of them may stand within an instant.
 forget = _kept.clear

@@ -7,6 +7,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from sandbox import actions
+from sandbox.answers import asking
 from sandbox.answers.work import execute, take, work
 from sandbox.models import KeptWhatIf, Sandbox
 from sandbox.process import watchdog
@@ -281,7 +282,14 @@ def test_one_that_still_runs_has_the_verdict_so_far(call, client, queue, setting
     assert found.json()["verdict"]["toMs"] == far.to_ms
 
 
-def test_between_two_seeds_another_question_is_answered(call, queue, settings):
+def test_between_two_seeds_another_question_is_answered(
+    call, queue, settings, monkeypatch
+):
+    made: list[int] = []
+    monkeypatch.setattr(
+        "sandbox.whatifs.work.world_of",
+        lambda row: made.append(row.pk) or plain_world(row),
+    )
     seeds = {"seeds": [1, 2, 3]}
     whole = asked(call, queue, quota(8), **seeds).json()["verdict"]
     settings.ANSWER_INLINE = False
@@ -298,6 +306,22 @@ def test_between_two_seeds_another_question_is_answered(call, queue, settings):
 
     assert [turn(), turn(), turn()] == [(1, "running"), (1, "open"), (3, "open")]
     assert call("get", queue, f"/what-ifs/{long}").json()["verdict"] == whole
+    assert len(made) == 1, "each turn had the world of the first"
+
+
+def test_a_question_that_may_not_be_taken_up_interrupts_no_other(
+    call, queue, settings, stranger
+):
+    settings.ANSWER_INLINE = False
+    settings.LIMITS = {**settings.LIMITS, "answers_at_once_per_user": 1}
+    long = asked(call, queue, quota(8), wait=0, seeds=[1, 2, 3]).json()["id"]
+    mine = take()
+    for number in (1, 2):  # a worker is at the first of them
+        found = asking.ask("explain", [], stranger, number=number)
+        assert number == 2 or take(found.pk)
+    with watchdog.ended_after(0):
+        assert execute(mine)
+    assert KeptWhatIf.objects.get(pk=long).state == "open"
 
 
 def test_seeds_of_a_real_cluster_are_of_one_turn(call, queue, settings, monkeypatch):
