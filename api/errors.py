@@ -86,7 +86,7 @@ def answer(error: Exception, context: dict[str, Any]) -> Response | None:
     """Return the Status of an error; None for defects, which stay a 500."""
     del context
     if isinstance(error, NotYetError):
-        # Return a 202 that names the place to ask again, with what is known so far.
+        # 202 names the place to ask again, with what is known so far.
         place = f"/api/v1/{error.place}"
         body = {"id": error.question, "place": place, "message": error.message}
         if error.so_far is not None:

@@ -121,7 +121,7 @@ def new_document(row: StoredObject, resource: Resource) -> Document:
     else:
         document = document_of(row, resource)
     if resource.kind.kind == "Pod":
-        # Return a new pod that no scheduler and no kubelet has looked at.
+        # No scheduler and no kubelet has looked at a new pod.
         spec, status = document.get("spec") or {}, dict(document.get("status") or {})
         if spec.get("nodeName"):
             status.pop("conditions", None)

@@ -267,7 +267,7 @@ class Move(View):
 
 def _subject(given: dict[str, Any]) -> Key:
     if given["object"]:
-        # Return the key of "Kind/namespace/name"; 422 for anything else.
+        # The subject is "Kind/namespace/name"; anything else is a 422.
         text = given["object"]
         parts = text.split("/")
         if len(parts) != 3:

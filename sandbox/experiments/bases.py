@@ -59,7 +59,7 @@ def _world(user: User, given: Base) -> bytes:
     if sandbox is None:
         raise NotFoundError(Absent.SANDBOX.said(sandbox=given.sandbox))
     if given.what_if is not None:
-        # Return the world of a what-if at its tick, with its changes made.
+        # The world of the what-if at its tick, with its changes made.
         row = find(sandbox, given.what_if)
         world = history.world_at(sandbox, row.revision)
         operations.perform(world, operation_of(world, row.changes))

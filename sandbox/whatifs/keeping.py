@@ -34,7 +34,7 @@ def do_keep(
         operation = operations.from_document(row.operation)
         if not isinstance(operation, Several):
             raise TypeError(f"{operation!r} is not the changes of a what-if")
-        # Return whether time went on since it began. Raises ConflictError for another past.
+        # Whether time went on since it began; another past is a conflict.
         past = history.rows_of(Revision, session.sandbox, whole=True)
         if not past.filter(number=row.revision).exists():
             raise ConflictError(

@@ -319,7 +319,7 @@ def read_policy(document: dict[str, Any]) -> Policy:
     if not isinstance(policy.spec.simulation.proposal, msgspec.UnsetType):
         policy.spec.simulation.proposal.made()
     _check_start_time(policy.spec.simulation.start_time)
-    # Return a policy with its releases as they are stored; none where none is named.
+    # Releases are stored only where the policy names one.
     given = policy.spec.release
     if given is msgspec.UNSET:
         return policy

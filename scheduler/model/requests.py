@@ -94,7 +94,7 @@ def read_requests(
     Source: docs/semantics/kube-scheduler.md#request-of-a-pod.
     """
     overhead = _fractions(spec.get("overhead"))
-    # Return the pod-level requests that replace the containers' sums.
+    # Pod-level requests replace the sums of the containers.
     level = {
         name: value
         for name, value in _requests(spec).items()

@@ -400,6 +400,7 @@ class IfSubmitted(Words):
         "would.noChange",
         "No smaller form of it, other queue or higher priority class starts it now.",
     )
+    NO_HELP = ("would.noHelp", "None of the changes that were tried starts it now.")
     CHANGE = ("would.change", "It starts {span} after it is submitted with {change}.")
     CHANGE_PREEMPTS = (
         "would.changePreempts",

@@ -275,6 +275,21 @@ def test_what_is_typed_while_the_palette_comes_is_sought_and_is_no_command(
     expect(page.get_by_role("button", name="Play")).to_be_visible()
 
 
+def test_what_is_typed_while_a_form_comes_is_no_command(played: Board) -> None:
+    page = played.page
+    held: list[Route] = []
+    page.route("**/AddDialog-*.js", lambda asked: held.append(asked))
+    page.reload()
+    expect(page.get_by_test_id("tick")).not_to_be_empty()
+    with page.expect_request("**/AddDialog-*.js"):
+        page.keyboard.press("n")
+    page.keyboard.type(" ztgw")
+    held[0].continue_()
+    expect(page.get_by_role("dialog")).to_be_visible()
+    expect(page.get_by_role("button", name="Play")).to_be_visible()
+    assert "/board" in page.url
+
+
 def test_a_part_that_does_not_arrive_is_said_and_comes_with_the_next_loading(
     board: Board,
 ) -> None:

@@ -330,7 +330,7 @@ def resource_faults(resources: Spec, field: str) -> Iterator[Fault]:
 
 
 def _amount_faults(name: str, amount: Any, field: str) -> Iterator[Fault]:
-    # Yield the faults of the name of a resource that a container asks for.
+    # The name of each resource that a container asks for.
     found = list(names.key_faults(name, field))
     yield from found
     if "/" not in name and not name.startswith(_PAGES):

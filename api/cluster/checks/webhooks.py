@@ -33,9 +33,10 @@ _SLICE, _SIZE = (
     f"{_KUEUE}/podset-slice-size",
 )
 #: Jobs of others' controllers, which Kueue's webhooks hold to what all jobs share.
-OF_OTHERS = (
-    *("AppWrapper", "JAXJob", "JobSet", "MPIJob", "PaddleJob", "PyTorchJob"),
-    *("RayCluster", "RayJob", "SparkApplication", "TFJob", "TrainJob", "XGBoostJob"),
+OF_OTHERS = tuple(
+    kind.name
+    for kind in registry.built_in("job-kind")
+    if kind.value.served is not None and kind.name != "LeaderWorkerSet"
 )
 _TOGETHER = f"{_KUEUE}/podset-group-name"
 _BOOLEANS = frozenset(

@@ -20,6 +20,8 @@ class Keyboard {
   paletteOpen = $state(false);
   /** What is typed while the palette is on its way: it is sought there, and is no command. */
   ahead = $state("");
+  /** A form was asked for and is on its way: what is typed meanwhile is no command. */
+  coming = $state(false);
 }
 
 export const keyboard = new Keyboard();
@@ -43,9 +45,14 @@ export function startKeys(): void {
     // A dialog or a menu that is open has the keys, and Esc closes it before anything else.
     if (document.querySelector(keys === "Escape" ? "dialog[open], [popover]:popover-open" : "dialog[open]") !== null) return;
     if (keyboard.paletteOpen) {
-      if (keys === "Escape") keyboard.paletteOpen = false;
+      if (keys === "Escape") [keyboard.paletteOpen, keyboard.ahead] = [false, ""];
       else if (event.key.length === 1 && !event.ctrlKey && !event.metaKey) keyboard.ahead += event.key;
       event.preventDefault();
+      return;
+    }
+    if (keyboard.coming) {
+      if (keys === "Escape") keyboard.coming = false;
+      if (!event.ctrlKey && !event.metaKey) event.preventDefault();
       return;
     }
     if (isTyping(event.target) && keys !== "Ctrl k" && !leaves(event.target, keys)) return;

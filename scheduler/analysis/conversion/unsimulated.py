@@ -187,7 +187,7 @@ def _of_object(
         yield gap.problem
     for pod in _pod_specs(kind, manifest):
         if stack == "yunikorn":
-            # Yield what YuniKorn's predicates do not look at here: wishes, claims.
+            # YuniKorn's predicates do not look at wishes and claims here.
             if pod.get("resourceClaims"):
                 yield Idle.YUNIKORN_DEVICES.said()
             if any(

@@ -38,10 +38,11 @@ from scheduler.engine.yunikorn.objects.model import (
 from scheduler.engine.yunikorn.objects.partition import Partition
 from scheduler.engine.yunikorn.objects.queue_tree import ROOT
 from scheduler.engine.yunikorn.scheduling.node_fit import may_run
-from scheduler.engine.yunikorn.shim.pods import named_app
+from scheduler.engine.yunikorn.shim.pods import app_id
 from scheduler.model import registry
 from scheduler.model.errors import SchedulerError
 from scheduler.model.objects import Key
+from scheduler.model.reasons import APPLICATION_REJECTED
 from scheduler.model.sentence import Sentence, bare, counted, listed, quantity
 from scheduler.model.yunikorn.resources import Needs, fits_undefined
 from scheduler.words.why import Unplaced
@@ -75,11 +76,12 @@ def explain_ask(world: World, key: Key) -> AskExplanation:
     if ask is None:
         status = world.get(key).status if key in world.objects else {}
         ended = f"{status.get('reason', '')}:{status.get('message', '')}".strip(":")
-        app = named_app(world.objects[key]) if key in world.objects else ""
-        if (refused := partition.rejected.get(app)) is not None:
-            raise SchedulerError(
-                f"YuniKorn rejected its application: {refused.message}"
-            )
+        if status.get("reason") == APPLICATION_REJECTED:
+            refused = partition.rejected.get(app_id(world.objects[key]))
+            if refused is not None:
+                raise SchedulerError(
+                    f"YuniKorn rejected its application: {refused.message}"
+                )
         why = stage.rejected.get(key) or ended
         why = why or "it is not YuniKorn's, gated or finished"
         raise SchedulerError(f"{key} is no ask of YuniKorn: {why}")
@@ -136,7 +138,8 @@ def explanation_of(partition: Partition, ask: Ask, now_ms: int) -> AskExplanatio
         sentences=[],
     )
     answer.laws_differ = _differ(answer.plans)
-    answer.sentences = list(_sentences(answer))
+    whys = Counter(found.verdict for found in verdicts if found.verdict)
+    answer.sentences = list(_sentences(answer, whys))
     return answer
 
 
@@ -278,7 +281,7 @@ def _differ(plans: list[Plan]) -> bool:
     return len(found) > 1
 
 
-def _sentences(answer: AskExplanation) -> Iterator[str]:
+def _sentences(answer: AskExplanation, whys: Counter[str]) -> Iterator[str]:
     if answer.node:
         yield f"It is on {answer.node}{_place(answer)}."
         if not answer.allow_preempt_self:
@@ -292,7 +295,7 @@ def _sentences(answer: AskExplanation) -> Iterator[str]:
             yield f"{_FAILED[check.name]}: {check.detail}."
         if check.name == "queueQuota":
             yield from _limits(answer, check)
-    yield from _nodes(answer)
+    yield from _nodes(answer, whys)
     for check in failed:
         if check.name not in _KEEPS_WAITING:
             yield f"{_FAILED[check.name]}: {check.detail}."
@@ -302,12 +305,11 @@ def _sentences(answer: AskExplanation) -> Iterator[str]:
         yield "The two sets of laws differ here."
 
 
-def _nodes(answer: AskExplanation) -> Iterator[str]:
+def _nodes(answer: AskExplanation, whys: Counter[str]) -> Iterator[str]:
     """Yield how many nodes would take it; where none does why, most nodes first."""
     nodes = counted(answer.nodes, "node")
     yield f"{answer.feasible_nodes} of {nodes} would take it now."
     if not answer.feasible_nodes:
-        whys = Counter(one.verdict for one in answer.node_verdicts)
         for why, number in whys.most_common(_MOST_WHYS):
             yield f"{counted(number, 'node')}: {why}."
 

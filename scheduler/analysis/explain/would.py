@@ -145,7 +145,8 @@ def overview_run(world: World, name: str, past: Past) -> Overview:
     if len(found.answers) == 1:
         [one] = found.answers
         key = Key(*[*(one.pod or one.about).split("/"), "", ""][:3])
-        if key in world.objects and not cluster_of(key):
+        runs = key.kind in ("Workload", "Pod")
+        if runs and key in world.objects and not cluster_of(key):
             one.said += [*helps(world, key), *when(world, key)]
             one.sentences = [said.text for said in one.said]
     return found
@@ -156,7 +157,8 @@ def helps(world: World, key: Key, *, limit: int = MOST_RUNS) -> list[Sentence]:
 
     Of a Workload that waits for quota those of its queue, cohort and policies that
     `counterfactuals` tries; of an admitted one those of its first pod without a node.
-    Nothing of what waits for nothing, and of what starts by itself as soon. Cost: at most
+    Where none starts it, that is said; nothing of what waits for nothing, and of what
+    starts by itself as soon. Cost: at most
     `limit` copies, each run for `NOW_MS`.
     """
     if key.kind == "Workload":
@@ -172,13 +174,14 @@ def helps(world: World, key: Key, *, limit: int = MOST_RUNS) -> list[Sentence]:
     if unchanged.started_ms is not None:
         return []
     found = sorted(_changes(world, [obj], limit), key=lambda one: len(one.victims))
-    return [_change(one, _OF_POD) for one in found[:_MOST_CHANGES]]
+    said = [_change(one, _OF_POD) for one in found[:_MOST_CHANGES]]
+    return said or [IfSubmitted.NO_HELP.said()]
 
 
 def _of_quota(world: World, key: Key, limit: int) -> list[Sentence]:
     """Return the first changes that let a Workload in now, those at no one's cost first."""
     tried = counterfactuals(world, key, horizon_ms=NOW_MS, limit=limit).verdicts
-    if any(one.kind == "wait" and one.verdict != "no" for one in tried):
+    if any(one.kind == "wait" and one.verdict == "yes" for one in tried):
         return []
     works = [
         JobChange(
@@ -191,7 +194,8 @@ def _of_quota(world: World, key: Key, limit: int) -> list[Sentence]:
         if one.verdict == "yes"
     ]
     works.sort(key=lambda one: len(one.victims))
-    return [_change(one, _OF_WORKLOAD) for one in works[:_MOST_CHANGES]]
+    said = [_change(one, _OF_WORKLOAD) for one in works[:_MOST_CHANGES]]
+    return said or [IfSubmitted.NO_HELP.said()] * bool(tried)
 
 
 # ------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from typing import Any, get_args
 import pytest
 
 from scheduler.analysis.explain.answers import answers
-from scheduler.analysis.explain.asks import CheckName
+from scheduler.analysis.explain.asks import MOST_NODES, CheckName
 from scheduler.analysis.explain.would import helps
 from scheduler.engine.tick import advance
 from scheduler.engine.world import World
@@ -151,3 +151,15 @@ def test_of_a_pod_whose_application_was_rejected_the_whole_reason_is_said(
     [said] = found.sentences
     assert said.startswith("YuniKorn rejected its application: ")
     assert why in said
+
+
+def test_the_reasons_count_every_node_and_not_those_that_are_listed():
+    small = [node(f"n{number}", cpu=1) for number in range(MOST_NODES + 5)]
+    (found,) = answers(run(*small, waiting()), "p")
+    assert f"{len(small)} nodes: too small." in found.sentences
+
+
+def test_where_no_change_helps_the_answer_says_that():
+    world = run(large(), held(1), waiting(), maxapplications=1)
+    (only,) = helps(world, Key("Pod", "default", "p"))
+    assert only.code == "would.noHelp"

@@ -243,3 +243,19 @@ def test_an_edit_of_a_pod_does_not_start_an_application_that_may_not_run() -> No
     run(made, 3)
     assert made.yunikorn is not None
     assert made.yunikorn.partition.apps["mine"].state is State.ACCEPTED
+
+
+def test_an_edited_pod_stays_the_originator_of_its_application() -> None:
+    made = world(queues=queue_tree({"name": "q", "resources": {"max": {"vcore": "1"}}}))
+    labels = {"applicationId": "a"}
+    for name in ("first", "second"):
+        made.put(pod(name, "root.q", cpu="2", labels=labels))
+        run(made, 1)
+    made.put(pod("first", "root.q", cpu="3", labels=labels))
+    run(made, 1)
+    assert made.yunikorn is not None
+    asks = made.yunikorn.partition.asks
+    assert [asks[f"default/{name}"].originator for name in ("first", "second")] == [
+        True,
+        False,
+    ]

@@ -2376,6 +2376,7 @@ export const ZH_HANS: Words = {
   "said.would.changePreempts": "若改为 {change}，它在提交后 {span} 启动，并抢占 {names}。",
   "said.would.fewer": "{field}：{value}（原为 {now}）",
   "said.would.smaller": "每个 pod 只请求原来的 {part}：{asked}",
+  "said.would.noHelp": "试过的更改都不能让它现在启动。",
   "said.would.helps": "若改为 {change}，它在 {span} 后启动。",
   "said.would.helpsPreempts": "若改为 {change}，它在 {span} 后启动，并抢占 {names}。",
   "said.would.helpsIf": "如果 {change}，它在 {span} 后启动。",

@@ -153,7 +153,7 @@ class Coscheduling(Plugin):
             return missing.format(open_ones)
         if not group.min_resources or self.permitted.get(group.key, -1) >= now:
             return ""
-        # Return what the whole cluster lacks for minResources and minMember pods.
+        # What the whole cluster lacks for minResources and minMember pods.
         gap = {**group.min_resources, PODS: group.min_member}
         for node_info in self.handle.cluster.node_infos.values():
             own = [p for p in node_info.pods.values() if group_key(p) == group.key]

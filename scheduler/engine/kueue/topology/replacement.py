@@ -246,7 +246,7 @@ def _why(
         return None
     fits = counts.of(domain).pods
     if fits == 0:
-        # Return why not one pod fits into a domain.
+        # Not one pod fits into the domain.
         if not isinstance(domain, Leaf):
             return Left.NOTHING.said()
         short, excluded = counts.short_of(domain), counts.exclusion(domain)

@@ -336,9 +336,16 @@ class PodHandlers(ApplicationHandlers):
             return
         self._drop(obj.key, edited=stays)
         self.records[ask.key] = pod
-        self._add_pod(obj, details, restore=False)
+        self._add_pod(obj, details, restore=False, originator=stays and ask.originator)
 
-    def _add_pod(self, obj: Object, details: PodDetails, *, restore: bool) -> None:
+    def _add_pod(
+        self,
+        obj: Object,
+        details: PodDetails,
+        *,
+        restore: bool,
+        originator: bool = False,
+    ) -> None:
         pod = details.pod
         node = self.partition.nodes.by_name.get(pod.wanted_node)
         if pod.wanted_node and node is None:
@@ -352,6 +359,7 @@ class PodHandlers(ApplicationHandlers):
         if app is None:
             return
         ask = self._ask(obj, details, app, kept)
+        ask.originator = ask.originator or originator
         fresh = not kept
         if node is not None:
             self.partition.add_allocation(ask, node, restore=not fresh)

@@ -36,7 +36,7 @@ _NODE_POOL: Mapping[str, NotSimulated] = {
 
 def unsimulated(manifest: Manifest) -> Iterator[Gap]:
     """Yield the settings that are not simulated."""
-    # Yield the annotations that somebody may believe to be obeyed here.
+    # Annotations that somebody may believe to be obeyed here.
     metadata = manifest.get("metadata")
     given = metadata.get("annotations") if isinstance(metadata, Mapping) else None
     annotations: Mapping[str, str] = given or {}
@@ -50,7 +50,7 @@ def unsimulated(manifest: Manifest) -> Iterator[Gap]:
     if not isinstance(spec, Mapping):
         return
     if manifest.get("kind") == "Node":
-        # Yield the mark of a node that Karpenter was about to take.
+        # The mark of a node that Karpenter was about to take.
         for index, taint in enumerate(spec.get("taints") or ()):
             if taint.get("key") == _DISRUPTED:
                 yield Unsimulated.DISRUPTED.at(
@@ -116,7 +116,7 @@ def gated(manifest: Mapping[str, Any], gates: FeatureGates) -> Iterator[Gap]:
     if not isinstance(spec, Mapping):
         return
     if manifest.get("kind") == "ClusterQueue" and spec.get(_POLICY):
-        # Yield why a policy of concurrent admission decides nothing, if so.
+        # A policy of concurrent admission may decide nothing: this says why.
         if not gates.concurrent_admission:
             yield Gated.CONCURRENT.at(f"spec.{_POLICY}")
         elif refusal(spec):
