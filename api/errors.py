@@ -13,6 +13,7 @@ from rest_framework import exceptions
 from rest_framework.response import Response
 from rest_framework.settings import api_settings
 
+from sandbox.base import counters
 from sandbox.base.errors import (
     BusyError,
     Cause,
@@ -30,6 +31,7 @@ from sandbox.base.errors import (
     StaleError,
     TooManyError,
 )
+from sandbox.process import services
 from scheduler.model.errors import SchedulerError
 from scheduler.model.problems import in_field
 from scheduler.model.problems.forms import Checked, joined
@@ -83,8 +85,10 @@ RETRY_S = 1
 
 
 def answer(error: Exception, context: dict[str, Any]) -> Response | None:
-    """Return the Status of an error; None for defects, which stay a 500."""
-    del context
+    """Return the Status of an error; None for defects, which stay a 500.
+
+    What was refused for now, or to this person, is counted.
+    """
     if isinstance(error, NotYetError):
         # 202 names the place to ask again, with what is known so far.
         place = f"/api/v1/{error.place}"
@@ -95,8 +99,19 @@ def answer(error: Exception, context: dict[str, Any]) -> Response | None:
         return Response(body, status=202, headers=headers)
     for kind, code, reason in _CODES:
         if isinstance(error, kind):
+            if code in (429, 503) or isinstance(error, ForbiddenError):
+                _count_refused(error, code, context)
             return _response(error, code, reason)
     return None
+
+
+def _count_refused(error: Exception, code: int, context: dict[str, Any]) -> None:
+    said = getattr(error, "said", None)
+    why = said.code if said and said.code else type(error).__name__
+    # Who it is was asked before, or asking is what failed.
+    user = getattr(context.get("request"), "_user", None)
+    services.start("web")
+    counters.count_refused(code, why, user.get_username() if user else "")
 
 
 def _response(error: Exception, code: int, reason: str) -> Response:

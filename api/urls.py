@@ -9,6 +9,7 @@ from api.metrics.service import ServiceMetrics
 from api.metrics.views import AllMetrics
 from api.openid import back, go
 from api.page import embedded, page
+from api.service import service
 from api.signing import sign_in, sign_out
 from api.views.base import Unknown
 
@@ -17,6 +18,7 @@ urlpatterns = [
     path("readyz", health.ready),
     path("metrics", AllMetrics.as_view(), name="metrics"),
     path("metrics/service", ServiceMetrics.as_view(), name="service-metrics"),
+    path("service", service, name="service"),
     path("api/v1/", include("api.v1")),
     re_path(r"^api(?:/[\s\S]*)?\Z", Unknown.as_view()),
     path("sign-in", sign_in, name="sign-in"),

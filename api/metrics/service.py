@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 
-from django.db.models import F, Max
+from django.db.models import Max
 from django.http import HttpResponse
 from rest_framework.request import Request
 
+from api.metrics import standing
 from api.metrics.exposition import CONTENT_TYPE, Exposition
 from api.renderers import OneShape
 from api.views.base import View
 from sandbox.base.counters import TICK_BOUNDS
-from sandbox.base.database_time import DatabaseTime
 from sandbox.models import Sandbox
-from sandbox.process import services
+from sandbox.process import connections, services
 
-#: A sandbox whose tick is this overdue does not keep the speed that was chosen.
-LATE_S = 1.0
 COUNTERS = {
     "commits_tick": ("quotalab_commits_total", {"kind": "tick"}),
     "commits_edit": ("quotalab_commits_total", {"kind": "edit"}),
@@ -57,14 +55,34 @@ class ServiceMetrics(View):
 
 
 def _add_sandboxes(out: Exposition) -> None:
-    playing = Sandbox.objects.filter(playing=True)
-    timed = playing.filter(speed__gt=0).annotate(late=DatabaseTime() - F("due_at"))
-    worst = timed.aggregate(most=Max("late"))["most"] or 0.0
-    late = timed.filter(late__gt=LATE_S).count()
+    late, waits = standing.playing_late(), standing.waits()
+    worst = standing.lags().aggregate(most=Max("late"))["most"] or 0.0
+    playing = Sandbox.objects.filter(playing=True).count()
+    room, held = connections.held()
     gauges = {
-        "quotalab_sandboxes_playing": ("Sandboxes that play", playing.count()),
-        "quotalab_sandboxes_late": ("Sandboxes over 1 s behind their speed", late),
+        "quotalab_sandboxes_playing": ("Sandboxes that play", playing),
+        "quotalab_sandboxes_late": (
+            "Sandboxes over 1 s behind their speed",
+            late.count(),
+        ),
         "quotalab_lag_seconds": ("How far behind the latest one is", max(worst, 0.0)),
+        "quotalab_parts_waiting": (
+            "Questions, runs and futures that wait for a worker",
+            sum(one.waiting for one in waits),
+        ),
+        "quotalab_people_waiting": (
+            "People who wait for something that nobody works out yet",
+            len({one.person for one in waits if one.waiting and not one.under_way}),
+        ),
+        "quotalab_connections_most": ("What PostgreSQL takes; 0 = no bound", room),
+        "quotalab_connections_bound": (
+            "What all processes may open together",
+            sum(one.bound for one in held),
+        ),
+        "quotalab_connections_open": (
+            "Connections that are open",
+            sum(one.open for one in held),
+        ),
     }
     for name, (words, value) in gauges.items():
         out.add(name, "gauge", words, value, {})
@@ -81,6 +99,12 @@ def _add_counts(
         out.add(
             "quotalab_queue_messages", "gauge", words, waiting, {"queue": str(queue)}
         )
+    for work, seconds in standing.seconds_by_work(counts).items():
+        name, words = "quotalab_work_seconds_total", "Processor time, by kind of work"
+        out.add(name, "counter", words, seconds, {"work": work})
+    for status, count in standing.refused_by_status(counts).items():
+        name, words = "quotalab_refused_total", "Requests refused, by status"
+        out.add(name, "counter", words, count, {"status": status})
     out.add("quotalab_sockets", "gauge", "Open pages", sizes["sockets"], {})
     for name, (metric, labels) in COUNTERS.items():
         out.add(metric, "counter", _HELP[metric], counts.get(name, 0), labels)

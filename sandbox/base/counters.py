@@ -11,6 +11,8 @@ from collections import defaultdict
 
 #: Upper bounds of a tick's time, in seconds.
 TICK_BOUNDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
+#: Parts the words of a refusal; in no name of a person.
+REFUSED = "\x1f"
 
 _lock = threading.Lock()
 _counts: defaultdict[str, float] = defaultdict(float)
@@ -29,6 +31,11 @@ def observe_tick(seconds: float) -> None:
     with _lock:
         _counts[f"tick_le_{bound}"] += 1
         _counts["tick_seconds"] += seconds
+
+
+def count_refused(status: int, why: str, person: str) -> None:
+    """Count a request that was refused to somebody ("" = nobody who signed in)."""
+    count(REFUSED.join(("", str(status), why, person)))
 
 
 def note_size(name: str, change: int) -> None:

@@ -57,6 +57,7 @@ class SandboxConsumer(AsyncWebsocketConsumer):
         self.sandbox_id: str = self.scope["url_route"]["kwargs"]["sandbox_id"]
         address = (self.scope.get("client") or ("",))[0]
         if not handshakes.allowed(address, time.time()):
+            counters.count_refused(403, "HANDSHAKES_PER_MINUTE", "")
             await self.close(CLOSE_FULL)
             return
         self.asker = Asker.of_scope(self.scope)
@@ -65,10 +66,11 @@ class SandboxConsumer(AsyncWebsocketConsumer):
             await self.close(CLOSE_GONE)
             return
         if not connection_slots.take(person):
+            counters.count_refused(403, "CONNECTIONS", f"#{person}")
             await self.close(CLOSE_FULL)
             return
         self.slot = person
-        services.start()
+        services.start("web")
         counters.note_size("sockets", 1)
         await self.accept()
         self.guard = asyncio.create_task(self._end_with_right())

@@ -13,6 +13,7 @@ import os
 import platform
 import re
 import time
+from typing import NamedTuple
 
 from django.conf import settings
 from django.db import DatabaseError, connection
@@ -23,7 +24,7 @@ logger = logging.getLogger(__name__)
 PER_WORKER = 3
 #: Of a clock: its own, and what looks for an upgrade.
 PER_CLOCK = 2
-_NAME = re.compile(r"quotalab \w+ ([0-9]+) ")
+_NAME = re.compile(r"quotalab (\w+) ([0-9]+) ")
 
 
 def announce(kind: str, most: int) -> None:
@@ -47,11 +48,25 @@ def drop() -> None:
     connection.close()
 
 
-def warn_if_too_many() -> str:
-    """Log and return a sentence where all processes that run cannot have their connections."""
+class Held(NamedTuple):
+    """The connections to PostgreSQL of one kind of process; "" = of other programs."""
+
+    kind: str
+    processes: int  # 0 of other programs
+    bound: (
+        int  # most that they may open together; as many as are open of other programs
+    )
+    open: int
+
+
+def held() -> tuple[int, list[Held]]:
+    """Return how many connections PostgreSQL takes, and who has them; (0, []) without one.
+
+    Two statements.
+    """
     if connection.vendor != "postgresql":
-        return ""
-    with contextlib.suppress(DatabaseError), connection.cursor() as cursor:
+        return 0, []
+    with connection.cursor() as cursor:
         cursor.execute(
             "SELECT current_setting('max_connections')::int"
             " - current_setting('superuser_reserved_connections')::int"
@@ -61,10 +76,24 @@ def warn_if_too_many() -> str:
             "SELECT application_name, count(*) FROM pg_stat_activity"
             " WHERE backend_type = 'client backend' GROUP BY application_name"
         )
-        found = [(_NAME.match(name), count) for name, count in cursor.fetchall()]
-        bounds = sum(int(match[1]) for match, _ in found if match)
-        others = sum(count for match, count in found if not match)
-        if bounds + others > room:
+        kinds: dict[str, Held] = {}
+        for name, count in cursor.fetchall():
+            ours = _NAME.match(name)
+            kind, bound = (ours[1], int(ours[2])) if ours else ("", count)
+            one = kinds.get(kind, Held(kind, 0, 0, 0))
+            kinds[kind] = Held(
+                kind, one.processes + bool(ours), one.bound + bound, one.open + count
+            )
+    return room, sorted(kinds.values(), reverse=True)
+
+
+def warn_if_too_many() -> str:
+    """Log and return a sentence where all processes that run cannot have their connections."""
+    with contextlib.suppress(DatabaseError):
+        room, found = held()
+        bounds = sum(one.bound for one in found if one.kind)
+        others = sum(one.open for one in found if not one.kind)
+        if bounds + others > room > 0:
             said = (
                 f"the processes of Quotalab that run may open {bounds} connections to "
                 f"PostgreSQL and other programs have {others}, but it takes {room}. Set "

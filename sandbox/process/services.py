@@ -11,7 +11,7 @@ import threading
 import time
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import redis
 from django.conf import settings
@@ -115,6 +115,9 @@ def clear_stale_bus(url: str, socket: Path) -> None:
 logger = logging.getLogger(__name__)
 
 COUNTS = "quotalab:counts"
+#: What was refused and for whom, by day (UTC) and for two of them.
+REFUSED = "quotalab:refused:{}"
+REFUSED_S = 2 * 86_400
 SIZES = "quotalab:sizes:"
 FLUSH_EVERY_S = 2.0
 #: The sizes of a process that ended are gone after so long.
@@ -124,29 +127,43 @@ _started_in = 0  # process id
 _starting = threading.Lock()
 
 
-def start() -> None:
-    """Bring this process's counts to the bus from now on; a fork starts its own."""
+def start(work: str = "") -> None:
+    """Bring this process's counts to the bus from now on; a fork starts its own.
+
+    All of its processor time is counted as that of `work`, where one is named.
+    """
     global _started_in
     with _starting:
         if _started_in != os.getpid():
             _started_in = os.getpid()
-            threading.Thread(target=_flush_on, name="counts", daemon=True).start()
+            flushing = threading.Thread(target=_flush_on, args=(work,), daemon=True)
+            flushing.start()
 
 
-def _flush_on() -> None:
-    bus, pause = bus_client(settings.BUS_URL), threading.Event()
+def _flush_on(work: str) -> None:
+    bus, pause, before = bus_client(settings.BUS_URL), threading.Event(), 0.0
     while not pause.wait(FLUSH_EVERY_S):
+        if work:
+            now = time.process_time()
+            counters.count(f"cpu_{work}", now - before)
+            before = now
         flush(bus)
 
 
 def flush(bus: redis.Redis) -> None:
     """Bring away what was counted; a bus that is away gets it later."""
     counts, sizes = counters.take()
+    refused = REFUSED.format(time.strftime("%F", time.gmtime()))
     own = f"{SIZES}{platform.node()}:{os.getpid()}"
     try:
         with bus.pipeline(transaction=True) as ask:
             for name, value in counts.items():
-                ask.hincrbyfloat(COUNTS, name, value)
+                of_person = name.startswith(counters.REFUSED)
+                key = name.split(counters.REFUSED)[1] if of_person else name
+                if of_person:
+                    ask.hincrby(refused, name, int(value))
+                    ask.expire(refused, REFUSED_S)
+                ask.hincrbyfloat(COUNTS, f"refused_{key}" if of_person else key, value)
             if any(sizes.values()):
                 ask.hset(own, items=[word for pair in sizes.items() for word in pair])
                 ask.expire(own, KEPT_S)
@@ -174,6 +191,33 @@ def read() -> tuple[dict[str, float], Counter[str], dict[str, int]] | None:
     finally:
         with contextlib.suppress(redis.RedisError, OSError):
             bus.close()
+
+
+class Refused(NamedTuple):
+    """How often something was refused to somebody today (UTC)."""
+
+    status: int
+    why: str
+    person: str  # "" = nobody who signed in
+    times: int
+
+
+def refused_today(most: int) -> list[Refused]:
+    """Return what was refused and for whom, most often first; none while the bus is away."""
+    bus = bus_client(settings.BUS_URL)
+    try:
+        flush(bus)
+        found = _hash(bus, REFUSED.format(time.strftime("%F", time.gmtime())))
+    except (redis.RedisError, OSError):
+        return []
+    finally:
+        bus.close()
+    rows = [(key.decode().split(counters.REFUSED), int(n)) for key, n in found.items()]
+    rows.sort(key=lambda row: (-row[1], row[0]))
+    return [
+        Refused(int(status), why, person, n)
+        for (_, status, why, person), n in rows[:most]
+    ]
 
 
 def _hash(bus: redis.Redis, key: Any) -> Any:

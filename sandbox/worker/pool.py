@@ -21,11 +21,12 @@ from types import FrameType
 from typing import Any, NoReturn
 
 from celery import bootsteps
-from celery.signals import task_prerun, worker_shutting_down
+from celery.signals import task_postrun, task_prerun, worker_shutting_down
 from celery.worker import state
 from celery.worker.consumer.tasks import Tasks
 
-from sandbox.process import schema_version, watchdog
+from sandbox.base import counters
+from sandbox.process import schema_version, services, watchdog
 from sandbox.process.celery import ANSWERS, EXPERIMENTS, TICKS, app
 
 logger = logging.getLogger(__name__)
@@ -177,6 +178,7 @@ def work(name: str, queues: list[str]) -> int:
         without_mingle=True,
         without_heartbeat="ALIVE_FILE" not in os.environ,
     )
+    services.start()
     task_prerun.connect(_end_if_outdated)
     worker.start()
     return int(worker.exitcode or 0)
@@ -186,6 +188,22 @@ def _end_if_outdated(**_: object) -> None:
     """End this process before a task that would write what a newer version cannot read."""
     if schema_version.problem_now():
         os._exit(OUTDATED)
+
+
+#: Processor seconds of this process and of what it started, when its task began.
+_begun_at = 0.0
+
+
+@task_prerun.connect
+def _note_begin(**_: object) -> None:
+    global _begun_at
+    _begun_at = sum(os.times()[:4])
+
+
+@task_postrun.connect
+def _count_seconds(task: Any, **_: object) -> None:
+    work = task.name.removeprefix("sandbox.")
+    counters.count(f"cpu_{work}", sum(os.times()[:4]) - _begun_at)
 
 
 @worker_shutting_down.connect

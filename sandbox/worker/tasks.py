@@ -139,7 +139,6 @@ def advance(self: object, sandbox_id: str, ticket: float | None = None) -> int:
     claim = leases.take(sandbox_id)
     if claim is None:
         return 0
-    services.start()
     name = getattr(getattr(self, "request", None), "hostname", None) or ""
     try:
         if _count_try(claim, name) > MOST_TRIES:

@@ -193,6 +193,7 @@ OTHERS: dict[str, str] = {
     "api/v1/experiments/<str:experiment_id>/runs/<int:run>/open": "post look",
     "embed": "open",
     "share": "open",
+    "service": "open",  # to staff alone: tests/api/metrics
     "sign-in": "open",
     "sign-in/provider": "open",
     "sign-in/provider/back": "open",
