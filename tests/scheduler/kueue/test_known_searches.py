@@ -1,7 +1,8 @@
-"""A search for victims is not made again while its tree is as it was, and finds the same."""
+"""What was found in vain is not sought again while its tree is as it was, and is the same."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -69,13 +70,73 @@ def test_another_quota_makes_the_search_be_made_again():
     assert counted.searches == 1
 
 
+def nominated_twice(first: int, second: int) -> tuple[Any, Any]:
+    """Return where the search for a head stopped that asks for so much, then for so much."""
+    rig = Rig()
+    rig.queue("q", 4, within="LowerPriority", strategy="StrictFIFO")
+    rig.workload("runs", "q", 3, priority=5)
+    rig.run(0)
+    stopped = []
+    for at_s, cpu in enumerate((first, second), start=1):
+        rig.workload("waits", "q", cpu, priority=1)
+        rig.run(at_s)
+        [tried] = rig.work("waits").last_assignment.tried_flavors
+        stopped.append(tried)
+    return stopped[0], stopped[1]
+
+
+def test_a_nomination_in_vain_on_the_same_tree_is_kept():
+    first, second = nominated_twice(2, 2)
+    assert second is first
+
+
+def test_other_podsets_are_nominated_anew():
+    first, second = nominated_twice(2, 3)
+    assert second is not first
+
+
+def same_without_what_is_known(say: Callable[[], Any]) -> bool:
+    with_known = say()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(KnownSearches, "of", lambda *_: None)
+        return bool(say() == with_known)
+
+
 @settings(max_examples=10)
 @given(seed=st.integers(20_000, 10**6))
 def test_a_random_cluster_says_the_same_without_what_is_known(seed):
-    with_known = digest(seed)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(KnownSearches, "of", lambda *_: None)
-        assert digest(seed) == with_known
+    assert same_without_what_is_known(lambda: digest(seed))
+
+
+#: What comes or ends, one after the other: in "a" or "b", its CPU (0: one ends), priority.
+STEPS = st.lists(
+    st.tuples(st.sampled_from("ab"), st.integers(0, 4), st.integers(0, 3)),
+    min_size=4,
+    max_size=16,
+)
+
+
+def said_while(steps: list[tuple[str, int, int]]) -> list[Any]:
+    """Return what two queues of a cohort decide, and why who waits waits, step by step."""
+    rig, said = Rig(), list[Any]()
+    for name, strategy in (("a", "StrictFIFO"), ("b", "BestEffortFIFO")):
+        policies = {"within": "LowerPriority", "reclaim": "LowerPriority"}
+        rig.queue(name, 4, cohort="c", strategy=strategy, **policies)
+    for at_s, (queue, cpu, priority) in enumerate(steps):
+        running = sorted(rig.stage.admitted())
+        if cpu:
+            rig.workload(f"w{at_s}", queue, cpu, priority=priority, minimum=1, count=2)
+        elif running:
+            rig.stage.finish(running[0])
+        said.append(rig.run(at_s))
+        works = rig.stage.cluster.workloads.values()
+        said.append({one.name: repr(one.conditions) for one in works})
+    return [*said, rig.stage.preemption.spent]
+
+
+@given(steps=STEPS)
+def test_queues_that_nobody_edits_say_the_same_without_what_is_known(steps):
+    assert same_without_what_is_known(lambda: said_while(steps))
 
 
 class Traced:

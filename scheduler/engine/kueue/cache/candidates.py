@@ -222,23 +222,28 @@ class Borrowers:
 
 
 # ------------------------------------------------------------------------
-# Victims that were found, kept while nothing changes in the tree of their queue.
+# What was found, kept while nothing changes in the tree of its queue: victims, and
+# nominations in vain.
 
 
 #: Preemptor, its priority and place in line, what it asks for, what is short.
-Question = tuple[
+VictimQuestion = tuple[
     WorkloadInfo,
     int,
     int,
     tuple[tuple[ResourceNode, int], ...],
     frozenset[FlavorResource],
 ]
-#: The targets of each question, and the tally of its search; neither is changed.
-Answers = dict[Question, tuple[list[Any], Any]]
+#: Who is nominated where, its equals and place in line, and where its search goes on.
+NominationQuestion = tuple[
+    WorkloadInfo, ClusterQueue, str, int, tuple[tuple[tuple[str, int], ...], ...]
+]
+#: What each question found, and the tally of its searches; neither is changed.
+Answers = dict[VictimQuestion | NominationQuestion, tuple[Any, Any]]
 
 
 class KnownSearches:
-    """What searches found, per root, with the state of the tree that it holds for."""
+    """What was found, per root, with the state of the tree that it holds for."""
 
     def __init__(self) -> None:
         self._links = -1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from scheduler.engine.kueue.cache.candidates import Borrowers, SearchesNow
 from scheduler.engine.kueue.cache.cluster import Cluster
@@ -58,7 +59,19 @@ def nominate(
         entry.refuse(RequeueReason.GENERIC, MISCONFIGURED, problem)
         return
     resume = _start_flavors(cluster, entry)
-    found = assign_flavors(
+    again = work.last_assignment is not None and _hangs_on_quota(entry)
+    quiet = trace is None and preempting.proposing is None
+    answers = known.of(queue.root) if again and quiet else None
+    places = tuple(tuple(part.items()) for part in resume)
+    asked = (work, queue, work.scheduling_hash, work.queue_order_us, places)
+    if answers is not None and asked in answers:
+        (entry.assignment, pod_sets), tally = answers[asked]
+        if pod_sets is work.pod_sets:
+            preempting.spent.add(tally)
+            store_last_assignment(cluster, entry)
+            return
+    before = replace(preempting.spent)
+    entry.assignment, entry.targets = assign_flavors(
         cluster,
         preempting,
         entry,
@@ -67,8 +80,20 @@ def nominate(
         known=known,
         trace=trace,
     )
-    entry.assignment, entry.targets = found
+    if answers is not None and not (entry.targets or entry.assignment.mode is Mode.FIT):
+        found = entry.assignment, work.pod_sets
+        answers[asked] = found, preempting.spent.since(before)
     store_last_assignment(cluster, entry)
+
+
+def _hangs_on_quota(entry: Entry) -> bool:
+    """Return whether a nomination in vain stays so while its tree stays as it is.
+
+    Places on nodes, and a slice that is replaced, are no part of the tree.
+    """
+    work = entry.work
+    asks_topology = entry.queue.uses_topology or work.pod_sets.ask_topology
+    return not (asks_topology or work.replaces or work.reclaimable)
 
 
 def store_last_assignment(cluster: Cluster, entry: Entry) -> None:

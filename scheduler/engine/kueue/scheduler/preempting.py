@@ -102,6 +102,7 @@ class ActivePreemption:
             needed: Needed,
             placement: Placement | None = None,
         ) -> list[Target]:
+            targets: list[Target]
             answers = None
             if kept is not None and placement is None:
                 answers = kept.of(queue.root)
