@@ -229,7 +229,7 @@ class Side(Followed):
 
         with gc_paused():  # what is decided stays; between stops the rest is let go of
             simulate(self._running[0], until_ms=until_ms, hear=take)
-        return self.mark(until_ms)
+            return self.mark(until_ms)
 
 
 #: What gives the run of a seed without the change, up to one of `stops`.
@@ -387,9 +387,11 @@ def _compared(
     seed: int, without: Mark, changed: Mark, within_ms: int | None = None
 ) -> SeedVerdict:
     one, other = without.lives, changed.lives
+    with gc_paused():
+        found = verdict(one, other, within_ms=within_ms)
     return SeedVerdict(
         seed=seed,
-        verdict=verdict(one, other, within_ms=within_ms),
+        verdict=found,
         only_with=_names(other.units.keys() - one.units.keys()),
         only_without=_names(one.units.keys() - other.units.keys()),
         without=without.figures,

@@ -55,7 +55,7 @@ def _total(name: str, values: list[float | None]) -> Total:
 
 def _numbers(branch: Branch) -> Numbers:
     lives = branch.lives
-    waits, sums = lives.waits(), totals_of(lives, lives.units, {})
+    waits, sums = lives.waits(), totals_of(lives)
     return {
         "started": len(waits.ordered) - waits.never_started,
         "finished": sums.finished,

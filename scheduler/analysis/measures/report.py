@@ -44,7 +44,7 @@ def summarise(run: MeasuredRun, lives: Lives, scheduling_ms: float | None) -> Su
     now = run.world.context.now_ms
     spent = run.ledger.spent_until(now)
     came = [key for key, one in lives.units.items() if one.came_ms is not None]
-    every, sums = queue_wait(lives, came), totals_of(lives, lives.units, {})
+    every, sums = queue_wait(lives, came), totals_of(lives)
     spans = run.samples.unfair_spans()
     spent_on = _searched(run)
     none_or_zero = 0 if run.samples.ticks else None

@@ -7,7 +7,7 @@ Every word and sum is made of the lives of both runs (`lives.py`). Differences o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import msgspec
 
@@ -204,6 +204,8 @@ def verdict(
         if row.fates[0] not in (EQUAL, "onlyWith", "onlyWithout"):
             row.why = chains.of(key, gains=row.gains)
     pods = {*without.pods, *changed.pods}
+    sides, sums = (without, changed), (_sums_of(without), _sums_of(changed))
+    alls = _held(sums[0].values()), _held(sums[1].values())
     return ChangeVerdict(
         from_ms=without.from_ms,
         to_ms=without.to_ms,
@@ -211,12 +213,12 @@ def verdict(
         differs=any(row.fates[0] != EQUAL for row in ordered),
         workloads=ordered,
         pods=sum(_apart(without.pods.get(key), changed.pods.get(key)) for key in pods),
-        without=totals_of(without, without.units, {}),
-        changed=totals_of(changed, changed.units, {}),
+        without=_total(list(sums[0].values())),
+        changed=_total(list(sums[1].values())),
         later_ms=sum(row.later_ms for row in ordered),
         waiting_ms=sum(row.waiting_ms for row in ordered),
         lost_ms=sum(row.lost_ms for row in ordered),
-        by={by: _groups(by, rows, without, changed) for by in BY},
+        by={by: _groups(by, rows, sides, sums, alls) for by in BY},
         links=chains.links,
     )
 
@@ -350,30 +352,74 @@ def course_of(life: Life) -> RunCourse:
     )
 
 
-def totals_of(side: Lives, keys: Iterable[Key], of_all: Mapping[str, int]) -> RunTotals:
-    """Return units in sums; `of_all` is what all units held, none where that is not asked."""
-    lives = [side.units[key] for key in keys]
-    ends = [one.finished_ms for one in lives if one.finished_ms is not None]
-    held = held_of(side, keys) if of_all else {}
-    return RunTotals(
-        units=len(lives),
-        started=sum(one.starts for one in lives),
-        finished=len(ends),
-        evictions=sum(one.evictions for one in lives),
-        preemptions=sum(one.preemptions for one in lives),
-        work_lost_ms=sum(one.lost_ms for one in lives),
-        waited_ms=sum(one.waited_ms for one in lives),
-        last_end_ms=max(ends, default=None),
-        share=max(
-            (held[name] / of_all[name] for name in held if of_all.get(name)),
-            default=0.0 if of_all else 1.0,
-        ),
+class _Sums(NamedTuple):
+    """One unit in numbers, of which those of every group are made."""
+
+    starts: int
+    finished_ms: int | None
+    evictions: int
+    preemptions: int
+    lost_ms: int
+    waited_ms: int
+    held: Mapping[str, int]  # since the begin: resource -> units x ms
+
+
+def _sums_of(side: Lives) -> dict[Key, _Sums]:
+    def span_of(one: Stretch) -> int:
+        return one.to_ms - max(one.from_ms, side.from_ms)
+
+    return {
+        key: _sums(life, _amounts(side, (key,), span_of))
+        for key, life in side.units.items()
+    }
+
+
+def _sums(life: Life, held: Mapping[str, int]) -> _Sums:
+    return _Sums(
+        life.starts,
+        life.finished_ms,
+        life.evictions,
+        life.preemptions,
+        life.lost_ms,
+        life.waited_ms,
+        held,
     )
 
 
-def held_of(side: Lives, keys: Iterable[Key]) -> dict[str, int]:
-    """Return what units held since the begin: resource -> units x ms."""
-    return _amounts(side, keys, lambda one: one.to_ms - max(one.from_ms, side.from_ms))
+def totals_of(side: Lives) -> RunTotals:
+    """Return all units in sums."""
+    return _total([_sums(life, {}) for life in side.units.values()])
+
+
+def _total(
+    units: Sequence[_Sums], of_all: Mapping[str, int] | None = None
+) -> RunTotals:
+    """Return units in sums; `of_all` is what all units held, None where these are all."""
+    ends = [one.finished_ms for one in units if one.finished_ms is not None]
+    share = 1.0
+    if of_all is not None:
+        held = _held(units).items()
+        shares = (part / of_all[name] for name, part in held if of_all.get(name))
+        share = max(shares, default=0.0)
+    return RunTotals(
+        units=len(units),
+        started=sum(one.starts for one in units),
+        finished=len(ends),
+        evictions=sum(one.evictions for one in units),
+        preemptions=sum(one.preemptions for one in units),
+        work_lost_ms=sum(one.lost_ms for one in units),
+        waited_ms=sum(one.waited_ms for one in units),
+        last_end_ms=max(ends, default=None),
+        share=share,
+    )
+
+
+def _held(units: Iterable[_Sums]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for one in units:
+        for resource, amount in one.held.items():
+            found[resource] = found.get(resource, 0) + amount
+    return found
 
 
 def lost_of(
@@ -400,8 +446,9 @@ def _amounts(
     for key in holders:
         life = side.units.get(key) or side.pods[key]
         for one, held in zip(life.stretches, life.held, strict=True):
+            span = span_of(one) if held else 0
             for (_, resource), amount in held.items():
-                found[resource] = found.get(resource, 0) + amount * span_of(one)
+                found[resource] = found.get(resource, 0) + amount * span
     return found
 
 
@@ -415,17 +462,21 @@ _NAME_OF: dict[str, Callable[[Traits], str]] = {
 
 
 def _groups(
-    by: str, rows: Mapping[Key, WorkloadVerdict], without: Lives, changed: Lives
+    by: str,
+    rows: Mapping[Key, WorkloadVerdict],
+    sides: tuple[Lives, Lives],
+    sums: tuple[Mapping[Key, _Sums], Mapping[Key, _Sums]],
+    alls: tuple[Mapping[str, int], Mapping[str, int]],
 ) -> list[GroupVerdict]:
+    """Return the groups; of each side the `sums` of its units, and what all of them held."""
     name_of = _NAME_OF[by]
     members: dict[str, tuple[list[Key], list[Key]]] = {}
-    for at, side in enumerate((without, changed)):
+    for at, side in enumerate(sides):
         for key in side.units:
             members.setdefault(name_of(side.traits[key]), ([], []))[at].append(key)
-    alls = [held_of(side, side.units) for side in (without, changed)]
     own: dict[str, list[WorkloadVerdict]] = {name: [] for name in members}
     for key, row in rows.items():
-        own[name_of(_traits(key, without, changed))].append(row)
+        own[name_of(_traits(key, *sides))].append(row)
     found = []
     for name, (before, after) in members.items():
         fates = [row.fates[0] for row in own[name]]
@@ -443,8 +494,8 @@ def _groups(
                 added=len(after) - len(kept),
                 removed=len(before) - len(kept),
                 equal=fates.count(EQUAL),
-                without=totals_of(without, before, alls[0] or {"": 0}),
-                changed=totals_of(changed, after, alls[1] or {"": 0}),
+                without=_total([sums[0][key] for key in before], alls[0]),
+                changed=_total([sums[1][key] for key in after], alls[1]),
             )
         )
     return sorted(found, key=lambda one: (-one.later_ms, one.name))
