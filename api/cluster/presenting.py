@@ -353,6 +353,10 @@ def _fill_pod(document: Document) -> None:
         preemptionPolicy="PreemptLowerPriority",
         priority=0,
     )
+    for part in ("containers", "initContainers") if spec.get("hostNetwork") else ():
+        for container in spec.get(part) or ():
+            for port in container.get("ports") or ():
+                port["hostPort"] = port.get("hostPort") or port.get("containerPort")
     given = spec.get("tolerations") or []
     keys = {
         one.get("key") for one in given if one.get("effect") in (None, "", "NoExecute")

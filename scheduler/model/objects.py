@@ -86,6 +86,11 @@ COLON_NAMES = frozenset(
 )
 
 
+def namespace_labels(name: str, labels: Mapping[str, str]) -> dict[str, str]:
+    """Return the labels of a namespace with the one that an API server gives each."""
+    return {**labels, "kubernetes.io/metadata.name": name}
+
+
 def cluster_of(key: Key) -> str:
     """Return the worker cluster that a key is of; "" for the manager's own."""
     if MARK not in key.name or key.kind in COLON_NAMES:

@@ -318,15 +318,17 @@ def _ports(spec: Mapping[str, Any]) -> tuple[tuple[str, str, int], ...]:
         for c in spec.get("initContainers") or ()
         if c.get("restartPolicy") == "Always"
     ]
+    # An API server writes each port of a pod in its host's network as one of the host.
+    instead = "containerPort" if spec.get("hostNetwork") else ""
     return tuple(
         (
             str(port.get("hostIP") or "0.0.0.0"),
             str(port.get("protocol") or "TCP"),
-            int(port["hostPort"]),
+            int(number),
         )
         for container in [*(spec.get("containers") or ()), *sidecars]
         for port in container.get("ports") or ()
-        if port.get("hostPort")
+        if (number := port.get("hostPort") or port.get(instead))
     )
 
 

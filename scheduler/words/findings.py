@@ -35,6 +35,11 @@ class Missing(Words):
         "Namespace {name} is not here, and so has no labels; ClusterQueue {queue} "
         "selects namespaces by theirs and admits nothing from it",
     )
+    NAMESPACE_LABELS = (
+        "missing.namespaceLabels",
+        "Namespace {name} has not the labels by which ClusterQueue {queue} selects "
+        "namespaces, which admits nothing from it",
+    )
     NO_NODES = (
         "missing.noNodes",
         "no Node is here: work is admitted by quota alone, and its pods are on no node",
@@ -70,6 +75,16 @@ class Missing(Words):
     NODES_PODS = (
         "missing.nodesPods",
         "a Node has no 'pods' in status.allocatable, so no pod fits on it",
+    )
+    NODE_LABEL = (
+        "missing.nodeLabel",
+        "Node {name} has no label {label}, which a kubelet gives each node and which "
+        "is asked for here: such pods do not find it",
+    )
+    NODES_LABEL = (
+        "missing.nodesLabel",
+        "a Node has no label {label}, which a kubelet gives each node and which is "
+        "asked for here",
     )
     VOLUMES = (
         "missing.volumes",

@@ -112,7 +112,8 @@ def _check_container(document: Document, container: dict[str, Any], path: str) -
     expect_text(document, container, f"{path}.name")
     _check_resources(document, container, path)
     for where, port in expect_items(document, container, f"{path}.ports"):
-        expect_whole(document, port, f"{where}.hostPort", least=0, default=0)
+        for field in ("hostPort", "containerPort"):
+            expect_whole(document, port, f"{where}.{field}", least=0, default=0)
 
 
 def _check_resources(document: Document, holder: dict[str, Any], path: str) -> None:

@@ -14,7 +14,14 @@ from scheduler.input.manifests.simulation_gaps.unsimulated import elastic_elsewh
 from scheduler.model import registry
 from scheduler.model.errors import SourceLocation
 from scheduler.model.jobs import QUEUE
-from scheduler.model.objects import Key, cluster_of, plain, qualified, qualified_name
+from scheduler.model.objects import (
+    Key,
+    cluster_of,
+    namespace_labels,
+    plain,
+    qualified,
+    qualified_name,
+)
 from scheduler.model.pod import gang_of
 from scheduler.model.problems import Problem
 from scheduler.model.reasons import has_ended, is_true
@@ -53,6 +60,7 @@ def check_references(
     if stack != "kueue":  # quota without nodes is a world, too
         findings += _nowhere(manifests, places)
     findings += _closed_nodes(places)
+    findings += _bare_nodes(manifests, places)
     if stack == "kueue":
         findings += elastic_elsewhere(manifests, places)
     if stack != "yunikorn":
@@ -85,15 +93,16 @@ def _unlabelled(manifests: Manifests, places: Places) -> Iterator[Finding]:
         queue = qualified(
             Key("ClusterQueue", "", str(spec.get("clusterQueue"))), cluster
         )
-        if (found := manifests.get(queue)) is None or (
-            qualified(Key("Namespace", "", own), cluster) in manifests
-        ):
+        if (found := manifests.get(queue)) is None:
             continue
         given = (found.get("spec") or {}).get("namespaceSelector")
         selector = read_selector(given)
-        if selector.nothing or selector.matches({_OWN_NAME: own}):
+        space = manifests.get(qualified(Key("Namespace", "", own), cluster))
+        labels = {} if space is None else space["metadata"].get("labels") or {}
+        if selector.nothing or selector.matches(namespace_labels(own, labels)):
             continue
-        said = Missing.NAMESPACE.said(name=own, queue=plain(queue).name)
+        word = Missing.NAMESPACE if space is None else Missing.NAMESPACE_LABELS
+        said = word.said(name=own, queue=plain(queue).name)
         yield Finding("warning", document.place("metadata.namespace"), said)
 
 
@@ -165,6 +174,43 @@ def _closed_nodes(places: Places) -> Iterator[Finding]:
                     Missing.NODE_PODS.said(name=key.name),
                     sort=Missing.NODES_PODS.said(),
                 )
+
+
+def _bare_nodes(manifests: Manifests, places: Places) -> Iterator[Finding]:
+    """Yield the nodes without a label that a kubelet gives, and pods or levels name."""
+    bare = [
+        (label, key, document)
+        for key, document in places.items()
+        if key.kind == "Node"
+        for label in _OF_KUBELETS
+        if label not in (document.data["metadata"].get("labels") or {})
+    ]
+    named: set[str] = set()
+    if bare:  # files of a running cluster have no such node, and are not walked
+        for key, manifest in manifests.items():
+            named |= _words(manifest.get("spec")) if key.kind not in NODES else set()
+    for label, key, document in bare:
+        if label in named:
+            said = Missing.NODE_LABEL.said(name=key.name, label=label)
+            sort = Missing.NODES_LABEL.said(label=label)
+            yield Finding("warning", document.place("metadata"), said, sort=sort)
+
+
+_OF_KUBELETS = ("kubernetes.io/hostname", "kubernetes.io/os", "kubernetes.io/arch")
+
+
+def _words(value: object) -> set[str]:
+    """Return those of the labels that stand in a value, as a key or as a text."""
+    found, left = set[str](), [value]
+    while left:
+        one = left.pop()
+        if isinstance(one, Mapping):
+            left += [*one, *one.values()]
+        elif isinstance(one, list):
+            left += one
+        elif one in _OF_KUBELETS:
+            found.add(str(one))
+    return found
 
 
 def _mixed_gangs(manifests: Manifests, places: Places) -> Iterator[Finding]:
@@ -286,8 +332,6 @@ def _checks(spec: Mapping[str, Any]) -> Iterator[tuple[str, Key]]:
         yield f"{at}[{index}].name", Key("AdmissionCheck", "", name)
 
 
-#: The label that an API server gives every namespace.
-_OWN_NAME = "kubernetes.io/metadata.name"
 _CLASS = "kueue.x-k8s.io/priority-class"
 _CLASS_OF = "PriorityClass"
 

@@ -18,7 +18,7 @@ from scheduler.engine.kube.devices.allocator import Devices
 from scheduler.engine.kube.numa.topology import Topologies
 from scheduler.engine.kube.volumes.known import Volumes
 from scheduler.model.node import Node
-from scheduler.model.objects import Key
+from scheduler.model.objects import Key, namespace_labels
 from scheduler.model.pod import Pod
 from scheduler.model.selectors import Requirement, Selector, read_selector
 
@@ -231,7 +231,7 @@ class ClusterCache:
 
     def namespace_labels(self, name: str) -> dict[str, str]:
         """Return a namespace's labels, with the one every namespace has."""
-        return {"kubernetes.io/metadata.name": name, **self.namespaces.get(name, {})}
+        return namespace_labels(name, self.namespaces.get(name, {}))
 
 
 def label_class(pod: Pod) -> LabelClass:

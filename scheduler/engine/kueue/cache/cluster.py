@@ -18,7 +18,7 @@ from scheduler.engine.kueue.workload.reading import Delays
 from scheduler.model import registry
 from scheduler.model.admission_check import MULTI_KUEUE, PROVISIONING, AdmissionCheck
 from scheduler.model.kueue.configuration import Settings
-from scheduler.model.objects import Key
+from scheduler.model.objects import Key, namespace_labels
 from scheduler.model.quota import ClusterQueueSpec, Flavor, LocalQueueSpec
 from scheduler.model.workload import Catalogue
 
@@ -146,10 +146,8 @@ class Cluster:
             return False
         if not selector.requirements:
             return True
-        labels = self.namespaces.get(namespace)
-        if labels is None:
-            labels = {"kubernetes.io/metadata.name": namespace}
-        return selector.matches(labels)
+        labels = self.namespaces.get(namespace, {})
+        return selector.matches(namespace_labels(namespace, labels))
 
     def put_queue(self, spec: ClusterQueueSpec) -> ClusterQueue:
         """Take a ClusterQueue, new or changed; its pending queue and workloads stay."""

@@ -9,7 +9,7 @@ from scheduler.engine.lifetime.controllers.deployments import SUSPENDED_BY
 from scheduler.engine.lifetime.runtime_state import JOB_KINDS
 from scheduler.model.jobs import PRIORITY_CLASS, QUEUE
 from scheduler.model.kueue.configuration import Settings
-from scheduler.model.objects import Key, Object
+from scheduler.model.objects import Key, Object, namespace_labels
 
 #: On the pods that Kueue started.
 #: Source: <https://kueue.sigs.k8s.io/docs/reference/labels-and-annotations/>
@@ -93,7 +93,6 @@ def _owners(obj: Object) -> Iterator[tuple[Key, str]]:
 
 
 DEFAULT = "default"
-_NAME = "kubernetes.io/metadata.name"
 
 
 def is_covered(
@@ -104,7 +103,7 @@ def is_covered(
     Source: docs/semantics/kueue-lifecycle.md#default-localqueue.
     """
     found = objects.get(Key("Namespace", "", namespace))
-    labels = {**(found.labels if found is not None else {}), _NAME: namespace}
+    labels = namespace_labels(namespace, found.labels if found is not None else {})
     return settings.managed_namespaces.matches(labels)
 
 
