@@ -12,6 +12,8 @@ import pytest
 import yaml
 from django.core.management import call_command
 
+from sandbox.process.celery import ANSWERS, EXPERIMENTS, TICKS
+
 DEPLOY = Path(__file__).resolve().parents[2] / "docs" / "deploy"
 CHART = DEPLOY / "chart"
 HELM = shutil.which("helm")
@@ -48,6 +50,25 @@ def test_a_database_and_a_bus_that_are_there_already_replace_ours():
     data = found["ConfigMap", "quotalab"]["data"]
     assert data["DATABASE_HOST"] == "db.example"
     assert data["REDIS_URL"] == "redis://bus.example:6379/0"
+
+
+@needs_helm
+def test_a_scaler_adds_workers_by_what_waits_in_the_queues():
+    found = rendered("--set", "worker.scaler.enabled=true,worker.scaler.most=9")
+    spec = found["ScaledObject", "worker"]["spec"]
+    lists = {one["metadata"]["listName"] for one in spec["triggers"]}
+    assert lists == {TICKS, ANSWERS, EXPERIMENTS}
+    assert (spec["minReplicaCount"], spec["maxReplicaCount"]) == (2, 9)
+    assert "replicas" not in found["Deployment", "worker"]["spec"]
+    assert ("ScaledObject", "worker") not in rendered()
+
+
+@needs_helm
+def test_more_connections_than_the_database_takes_are_refused():
+    with pytest.raises(subprocess.CalledProcessError) as refused:
+        rendered("--set", "worker.replicas=26")
+    assert "may open 302 connections" in refused.value.stderr
+    assert rendered("--set", "worker.replicas=25")
 
 
 @needs_helm

@@ -19,6 +19,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from sandbox.process import connections
 from sandbox.process.services import await_bus, bus_binary
 from tests.services.default_run import wait_for
 
@@ -71,6 +72,34 @@ def test_workers_can_be_scaled():
     worker = services(SECRETS)["worker"]
     assert "container_name" not in worker
     assert "ports" not in worker
+
+
+def test_the_database_takes_the_connections_of_20_workers():
+    known = services(SECRETS)
+    web = int(known["web"]["environment"]["DATABASE_POOL"])
+    words = known["worker"]["command"]
+    processes = int(words[words.index("--processes") + 1])
+    processes += int(words[words.index("--answering") + 1])
+    each = connections.PER_WORKER * processes + 1
+    most = int(known["postgres"]["command"][-1].partition("=")[2])
+    assert web + 20 * each + connections.PER_CLOCK < most
+
+
+def test_other_hosts_reach_database_and_bus_at_one_address_and_with_a_password():
+    text = (ROOT / "docs" / "deploy" / "hosts.yml").read_text()
+    given = {"PRIVATE_ADDRESS": "10.0.0.1", "REDIS_PASSWORD": "secret"}
+    shown = yaml.safe_load(VARIABLE.sub(lambda found: given[found[1]], text))
+    assert shown["services"]["postgres"] == {"ports": ["10.0.0.1:5432:5432"]}
+    redis, ours = shown["services"]["redis"], services(SECRETS)["redis"]["command"]
+    assert redis["ports"] == ["10.0.0.1:6379:6379"]
+    assert redis["command"] == [*ours, "--requirepass", "secret"]
+
+
+def test_a_worker_of_another_host_asks_database_and_bus_where_they_are():
+    there = {"DATABASE_HOST": "10.0.0.1", "REDIS_URL": "redis://:x@10.0.0.1:6379/0"}
+    variables = services({**SECRETS, **there})["worker"]["environment"]
+    assert "@10.0.0.1:5432/" in variables["DATABASE_URL"]
+    assert variables["REDIS_URL"] == there["REDIS_URL"]
 
 
 def test_addresses_and_orders_name_services_that_exist():
