@@ -234,7 +234,7 @@ LIMITS: dict[str, int] = {
 
 #: How much of each sandbox's history is kept, unless it asks for less; 0 = all.
 HISTORY: dict[str, int] = {
-    "ticks": environment.number("HISTORY_TICKS", 0),
+    "ticks": environment.number("HISTORY_TICKS", 100_000 if SERVER else 0),
     "days": environment.number("HISTORY_DAYS", 0),
 }
 #: How long the audit log is kept, and answers to requests with an Idempotency-Key.

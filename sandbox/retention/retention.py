@@ -72,11 +72,17 @@ def _stricter(one: int, other: int) -> int:
 
 
 def candidates() -> QuerySet[Sandbox]:
-    """Return the sandboxes of which something may have to go."""
+    """Return the sandboxes of which something may have to go.
+
+    Those that are short of the operator's ticks are not among them.
+    """
     found = Sandbox.objects.filter(archived_at=None).defer("header", "start_policy")
-    if any(settings.HISTORY.values()):
+    most = settings.HISTORY
+    if most["days"]:
         return found
     wished = Q(keep_ticks__gt=0) | Q(keep_days__gt=0) | Q(kept_revision__gt=0)
+    if ticks := most["ticks"]:
+        wished |= Q(tick__gt=F("kept_tick") + ticks + ticks // SLACK)
     return found.filter(wished)
 
 

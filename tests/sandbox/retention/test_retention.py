@@ -181,6 +181,14 @@ def test_the_operator_s_limit_holds_for_everybody(long, person, settings):
     assert retention.keep_of(row(long)) == (20, 0)
 
 
+def test_a_sandbox_short_of_the_operators_ticks_is_not_looked_at(busy, settings):
+    settings.HISTORY = {"ticks": 64, "days": 0}
+    type(busy).objects.filter(pk=busy.pk).update(tick=64 + 8)
+    assert list(retention.candidates()) == []
+    type(busy).objects.filter(pk=busy.pk).update(tick=64 + 8 + 1)
+    assert [one.pk for one in retention.candidates()] == [busy.pk]
+
+
 def test_without_a_limit_all_stays(make, person):
     sandbox = make(*contended())
     actions.do_play(person, sandbox.pk)
