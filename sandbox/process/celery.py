@@ -18,22 +18,24 @@ app.autodiscover_tasks(["sandbox.worker"])
 
 #: The queue of ticks that any process may make.
 TICKS = "ticks"
+#: The same of sandboxes that are shown as a lesson: before it are no other ticks.
+LESSONS = "lessons"
 #: The queue of experiments and forecasts: one process of each worker never reads it.
 EXPERIMENTS = "experiments"
 #: The queue of questions that somebody waits for: some processes read no other.
 ANSWERS = "answers"
 
 
-def own_queue(worker: str) -> str:
-    """Return the name of the queue that only this process reads."""
-    return f"{worker}.own"
+def own_queue(worker: str, *, lesson: bool = False) -> str:
+    """Return the name of a queue that only this process reads, of lessons or of the others."""
+    return f"{worker}.{'lessons' if lesson else 'own'}"
 
 
 @celeryd_after_setup.connect
 def read_own_queue(sender: str, **_: object) -> None:
     """Let a sandbox go back to the worker that still has its world in memory."""
-    queues = app.amqp.queues
-    queues.select_add(own_queue(sender))
+    for lesson in (False, True):
+        app.amqp.queues.select_add(own_queue(sender, lesson=lesson))
 
 
 @setup_logging.connect

@@ -17,7 +17,7 @@ import redis
 from django.conf import settings
 
 from sandbox.base import counters
-from sandbox.process.celery import ANSWERS, EXPERIMENTS, TICKS, app
+from sandbox.process.celery import ANSWERS, EXPERIMENTS, LESSONS, TICKS, app
 
 # The bus carries messages and queued pulses, never state: losing it loses nothing.
 MEMORY = "256mb"
@@ -184,7 +184,7 @@ def read() -> tuple[dict[str, float], Counter[str], dict[str, int]] | None:
         sizes: Counter[str] = Counter()
         for key in bus.scan_iter(f"{SIZES}*"):
             sizes.update({k.decode(): int(v) for k, v in _hash(bus, key).items()})
-        names = (app.conf.task_default_queue, TICKS, ANSWERS, EXPERIMENTS)
+        names = (app.conf.task_default_queue, TICKS, LESSONS, ANSWERS, EXPERIMENTS)
         return counts, sizes, {name: int(_length(bus, name)) for name in names}
     except (redis.RedisError, OSError):
         return None

@@ -27,7 +27,7 @@ from celery.worker.consumer.tasks import Tasks
 
 from sandbox.base import counters
 from sandbox.process import schema_version, services, watchdog
-from sandbox.process.celery import ANSWERS, EXPERIMENTS, TICKS, app
+from sandbox.process.celery import ANSWERS, EXPERIMENTS, LESSONS, TICKS, app
 
 logger = logging.getLogger(__name__)
 
@@ -128,7 +128,7 @@ class WorkerPool:
             return [ANSWERS]
         runs = [EXPERIMENTS] * (place > 0 or self.width == 1)
         answers = [ANSWERS] * (not self.answering)
-        return [app.conf.task_default_queue, TICKS, *answers, *runs]
+        return [app.conf.task_default_queue, TICKS, LESSONS, *answers, *runs]
 
     def _serve(self, place: int) -> NoReturn:
         """Be the process of a place, to its end."""

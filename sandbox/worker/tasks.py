@@ -10,7 +10,7 @@ from celery import shared_task
 from celery.signals import worker_process_init
 from django.conf import settings
 from django.db import InterfaceError, InternalError, OperationalError
-from django.db.models import Case, F, QuerySet, Value, When
+from django.db.models import Case, Exists, F, OuterRef, QuerySet, Value, When
 
 from sandbox.actions import do_clear, do_end_guests, do_fail, do_ticks, do_trim
 from sandbox.answers import work as answers
@@ -21,9 +21,9 @@ from sandbox.base.memory import collect_seldom
 from sandbox.experiments import work as experiments
 from sandbox.forecasts import asking
 from sandbox.forecasts import work as forecasts
-from sandbox.models import Sandbox
+from sandbox.models import Lesson, Sandbox
 from sandbox.process import calls, idle_flag, services, watchdog
-from sandbox.process.celery import TICKS, app, own_queue
+from sandbox.process.celery import LESSONS, TICKS, app, own_queue
 from sandbox.retention.retention import BATCH, beginning, candidates, prune
 from sandbox.worker import running
 from sandbox.world import leases
@@ -81,7 +81,7 @@ def pulse() -> int:
     own = [pk for pk, warm in expired if warm]
     count += _send_marked(late, own, EXPIRES_FOR_ALL_S, warm="")
     if to_all := [pk for pk, warm in expired if not warm]:
-        lost = max(0, sent.filter(warm="").count() - _length_of(TICKS))
+        lost = max(0, sent.filter(warm="").count() - _waiting_for_all())
         count += _send_marked(late, to_all[:lost], EXPIRES_FOR_ALL_S)
     asking.look()
     calls.look((experiments.WORK, forecasts.WORK, answers.WORK))
@@ -101,27 +101,32 @@ def _send_marked(
     ticket = database_seconds() + seconds + secrets.randbelow(10**6) * 1e-9
     those.filter(pk__in=keys).update(queued_until=ticket, **columns)
     mine = Sandbox.objects.filter(pk__in=keys, queued_until=ticket).order_by("due_at")
-    marked = list(mine.values_list("pk", "warm"))
-    for pk, warm in marked:
-        send(pk, warm, ticket)
+    held = Exists(Lesson.objects.running().filter(sandbox=OuterRef("pk")))
+    marked = list(mine.annotate(held=held).values_list("pk", "warm", "held"))
+    for pk, warm, lesson in marked:
+        send(pk, warm, ticket, lesson=lesson)
     return len(marked)
 
 
-def _length_of(queue: str) -> int:
+def _waiting_for_all() -> int:
     bus = services.bus_client(settings.BUS_URL)
     try:
-        return int(bus.llen(queue))
+        return int(bus.llen(TICKS)) + int(bus.llen(LESSONS))
     finally:
         bus.close()
 
 
-def send(sandbox_id: str, warm: str, ticket: float) -> None:
-    """Ask a process to advance the sandbox; the one that holds its world if any."""
+def send(sandbox_id: str, warm: str, ticket: float, *, lesson: bool = False) -> None:
+    """Ask a process to advance the sandbox; the one that holds its world if any.
+
+    Processes take from their queues in turn: a lesson waits for one message of each other
+    queue, however many are in them.
+    """
     app.send_task(
         "sandbox.advance",
         (sandbox_id, ticket),
         retry=False,
-        queue=own_queue(warm) if warm else TICKS,
+        queue=own_queue(warm, lesson=lesson) if warm else LESSONS if lesson else TICKS,
     )
 
 

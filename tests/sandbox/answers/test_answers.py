@@ -179,8 +179,8 @@ def test_a_refusal_of_the_engine_comes_back_as_it_was(message):
 def test_neither_ticks_nor_runs_are_before_an_answer():
     pool = WorkerPool(2, answering=1)
     assert [pool.queues_of(place) for place in range(3)] == [
-        ["celery", "ticks"],
-        ["celery", "ticks", "experiments"],
+        ["celery", "ticks", "lessons"],
+        ["celery", "ticks", "lessons", "experiments"],
         ["answers"],
     ]
 

@@ -11,8 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sandbox import actions
+from sandbox.actions.lessons import do_start_lesson
 from sandbox.models import Sandbox
-from sandbox.process.celery import TICKS
+from sandbox.process.celery import LESSONS, TICKS, own_queue
 from sandbox.worker import tasks
 from tests.sandbox.conftest import contended
 
@@ -32,7 +33,7 @@ def due(make, person, monkeypatch):
 
 
 def start_again(bus) -> None:
-    bus.delete(TICKS)
+    bus.delete(TICKS, LESSONS)
     Sandbox.objects.update(due_at=0, queued_until=0, lease_until=0, warm="")
 
 
@@ -50,6 +51,18 @@ def test_who_waits_long_keeps_its_place_and_has_one_message(due, valkey):
         tasks.pulse.apply()
     assert bus.lrange(TICKS, 0, -1) == first
     assert {sandbox_and_ticket(one)[0] for one in first} == {*due}
+
+
+def test_a_lesson_that_is_held_waits_behind_no_other_tick(due, valkey, person):
+    bus, other = valkey.client(), due[1]
+    do_start_lesson(person, due[0])
+    Sandbox.objects.filter(pk=other).update(warm="0.7@here")
+    start_again(bus)
+    tasks.pulse.apply()
+    assert [sandbox_and_ticket(one)[0] for one in bus.lrange(LESSONS, 0, -1)] == due[:1]
+    assert bus.llen(TICKS) == COUNT - 1
+    tasks.send(other, "0.7@here", 1.0, lesson=True)
+    assert bus.llen(own_queue("0.7@here", lesson=True)) == 1
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=20)
