@@ -124,6 +124,11 @@ class LifeReader:
                     self._keep(decision, plain(key))
                 continue
             match decision:
+                case Fail():  # most are of pods that are known
+                    if decision.node:
+                        self._stop(decision, "failed")
+                    elif key.kind == "Pod" and key not in self._pods:
+                        self._come(world, key, decision.at_ms)
                 case Arrive() if key.kind in _KINDS:
                     self._come(world, key, decision.at_ms)
                 case Admit(pod_sets=pod_sets) if key.kind == "Workload":
@@ -135,14 +140,10 @@ class LifeReader:
                     self._stop(decision, "preempted")
                 case Evict():
                     self._stop(decision, "evicted")
-                case Fail() if decision.node:
-                    self._stop(decision, "failed")
                 case Finish():
                     self._finish(decision)
                 case Checkpoint():
                     self._keep(decision, key)
-                case Fail() if key.kind == "Pod":
-                    self._come(world, key, decision.at_ms)
                 case _:
                     pass
         if len(world.objects) != self._objects:

@@ -139,7 +139,8 @@ class SchedulingQueue:
             queued.errors = 0
         self._stamp(queued)
         if error or not (queued.rejectors or queued.waiting_on):
-            self._set_backoff(queued, "error" if error else "backoff")
+            place: QueuePlace = "error" if error else "backoff"
+            self._set_backoff(queued, place, self._backoff_end(queued))
             return
         if queued.woken:
             self._requeue(queued, queued.woken)
@@ -188,8 +189,10 @@ class SchedulingQueue:
     def _after_backoff(self, queued: QueuedPodInfo) -> None:
         if queued.place == "gated":
             self._to_active(queued)
-        elif self._backoff_end(queued) >= self._window(self.context.now_ms):
-            self._set_backoff(queued, "backoff")
+            return
+        ready_ms = self._backoff_end(queued)
+        if ready_ms >= self._window(self.context.now_ms):
+            self._set_backoff(queued, "backoff", ready_ms)
         else:
             self._to_active(queued)
 
@@ -283,12 +286,14 @@ class SchedulingQueue:
         self._set(queued, "active")
         self._active.push(queued)
 
-    def _set_backoff(self, queued: QueuedPodInfo, place: QueuePlace) -> None:
+    def _set_backoff(
+        self, queued: QueuedPodInfo, place: QueuePlace, ready_ms: int
+    ) -> None:
         status = self._pre_enqueue(queued.pod)
         if not status.ok:
             self._to_active(queued)
             return
-        queued.ready_ms = self._backoff_end(queued)
+        queued.ready_ms = ready_ms
         self._set(queued, place)
         self._push_later(queued)
 

@@ -37,8 +37,10 @@ class Scheduler(BindingCycles):
             return None
         if not self._repeats(queued):
             self._scheduling_cycle(queued)
-        self._end_deleted()
-        self._activate()
+        if self.deleted:
+            self._end_deleted()
+        if self.to_activate:
+            self._activate()
         return queued
 
     def _repeats(self, queued: QueuedPodInfo) -> bool:
