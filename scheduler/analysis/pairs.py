@@ -176,7 +176,7 @@ class Followed:
 
     def _figures(self, measures: Measures, lives: Lives) -> PairFigures:
         until_ms, found = lives.to_ms, lives.waits()
-        summary = measures.summary(lives=lives)
+        sharing = measures.sharing(lives)
         leader = self._lines.leader(until_ms)
         return PairFigures(
             waited=len(found.ordered),
@@ -185,12 +185,7 @@ class Followed:
             wait_p50_ms=found.quantile(0.5),
             wait_p95_ms=found.quantile(0.95),
             wait_max_ms=found.max_ms,
-            jain=summary.jain,
-            share_error=summary.share_error,
-            unfair_spans=summary.unfair_spans,
-            time_to_fair_ms=summary.time_to_fair_ms,
-            time_to_fair_max_ms=summary.time_to_fair_max_ms,
-            goodput=summary.goodput,
+            **sharing._asdict(),
             idle_hours=idle_hours(measures, until_ms),
             largest_share=leader.share,
             largest_share_queue=leader.queue,

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from scheduler.analysis.measures.lives import LifeReader, Lives
-from scheduler.analysis.measures.report import summarise
+from scheduler.analysis.measures.report import Sharing, sharing_of, summarise
 from scheduler.analysis.measures.samples import Samples
 from scheduler.analysis.measures.subjects import (
     NOBODY,
@@ -130,6 +130,11 @@ class Measures:
         if lives is None:
             lives = self.reader.lives(max(now, self.until_ms), self.world)
         return summarise(self, lives, scheduling_ms)
+
+    def sharing(self, lives: Lives) -> Sharing:
+        """Return what `summary` says of shares, of these lives of the run up to its end."""
+        self.samples.until(self.world.context.now_ms + 1)
+        return sharing_of(self, lives)
 
     def subject(self, key: Key) -> Subject:
         """Return the record of a subject; it is read once, while the object exists."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from scheduler.analysis.measures.fairness import (
     dominant,
@@ -38,6 +38,32 @@ class MeasuredRun(Protocol):
     searched_before: SearchTally
 
 
+class Sharing(NamedTuple):
+    """What a run says of shares and of work thrown away; as in a `Summary`."""
+
+    goodput: dict[str, float]
+    share_error: float | None
+    jain: float | None
+    unfair_spans: int
+    time_to_fair_ms: float | None
+    time_to_fair_max_ms: int | None
+
+
+def sharing_of(run: MeasuredRun, lives: Lives) -> Sharing:
+    """Return the part of `summarise` that tells of shares. O(lives)."""
+    now = run.world.context.now_ms
+    spent, spans = run.ledger.spent_until(now), run.samples.unfair_spans()
+    none_or_zero = 0 if run.samples.ticks else None
+    return Sharing(
+        goodput=_goodput(lost_of(lives, lives.units, since_ms=lives.from_ms), spent),
+        share_error=run.samples.share_error(),
+        jain=jain(_dominant(run, spent, now)),
+        unfair_spans=len(spans),
+        time_to_fair_ms=sum(spans) / len(spans) if spans else none_or_zero,
+        time_to_fair_max_ms=max(spans, default=none_or_zero),
+    )
+
+
 def summarise(run: MeasuredRun, lives: Lives, scheduling_ms: float | None) -> Summary:
     """Return the run in numbers as of now, and of its lives."""
     queues = queue_waits(lives)
@@ -45,9 +71,7 @@ def summarise(run: MeasuredRun, lives: Lives, scheduling_ms: float | None) -> Su
     spent = run.ledger.spent_until(now)
     came = [key for key, one in lives.units.items() if one.came_ms is not None]
     every, sums = queue_wait(lives, came), totals_of(lives)
-    spans = run.samples.unfair_spans()
     spent_on = _searched(run)
-    none_or_zero = 0 if run.samples.ticks else None
     return Summary(
         end_ms=now,
         arrived=every.arrived,
@@ -67,12 +91,9 @@ def summarise(run: MeasuredRun, lives: Lives, scheduling_ms: float | None) -> Su
         work_lost_ms=sums.work_lost_ms,
         work_lost=_hours(lost_of(lives, lives.units)),
         restarts=sum(one.restarts for one in lives.units.values()),
-        goodput=_goodput(lost_of(lives, lives.units, since_ms=lives.from_ms), spent),
         cost=_cost(run),
         utilisation=_utilisation(run, spent, now),
         fragmentation=run.samples.fragmentation(),
-        share_error=run.samples.share_error(),
-        jain=jain(_dominant(run, spent, now)),
         used_hours={queue: _hours(uses) for queue, uses in sorted(spent.items())},
         nominal_use=_nominal_use(run, spent, sums.last_end_ms or now),
         classes=_classes(lives, came),
@@ -80,11 +101,9 @@ def summarise(run: MeasuredRun, lives: Lives, scheduling_ms: float | None) -> Su
         workloads=every,
         queues=queues,
         slowdown_ratio=slowdown_ratio(queues),
-        unfair_spans=len(spans),
-        time_to_fair_ms=sum(spans) / len(spans) if spans else none_or_zero,
-        time_to_fair_max_ms=max(spans, default=none_or_zero),
         limit_ms=run.limit_ms,
         scheduling_ms=scheduling_ms,
+        **sharing_of(run, lives)._asdict(),
     )
 
 
