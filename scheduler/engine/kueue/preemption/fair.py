@@ -238,10 +238,16 @@ class FairPreemption:
                     self.trace.compare(0, ours, theirs, (new, old, old))
                     self.trace.candidate(rank[4], "fair", "refused")
             return False
+        refused = set[object]()  # what they hold: without it the share is the same
         while target.first is not None:
             rank = target.pop()
-            if self._allowed(rank[4], ours, theirs, new, old, 0):
-                return self._take(rank[4], IN_COHORT_FAIR_SHARING)
+            work = rank[4]
+            if self.trace is None and work.usage in refused:
+                self.tally.looked += 1
+            elif self._allowed(work, ours, theirs, new, old, 0):
+                return self._take(work, IN_COHORT_FAIR_SHARING)
+            else:
+                refused.add(work.usage)
             self.retry.append((queue, rank))
         return False
 
