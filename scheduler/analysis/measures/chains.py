@@ -393,7 +393,7 @@ class Chains:
     # -- what is known of the runs ---------------------------------------
 
     def _last_before(self, node: _Node, ordered: Sequence[_Node]) -> _Node | None:
-        at = bisect_left(ordered, node.rank, key=lambda one: one.rank)
+        at = bisect_left(ordered, node)  # by rank: their first fields, no two alike
         return ordered[at - 1] if at else None
 
     def _first_before(self, node: _Node, key: Key) -> _Node | None:
