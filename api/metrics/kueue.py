@@ -63,7 +63,8 @@ def _waiting(row: Row, counts: WorkloadTotals) -> tuple[tuple[str, int], ...]:
     """Return how many a queue holds that are tried, and that are not for now."""
     held = counts.waiting.get(row["key"], 0)
     inadmissible = min(held, row["counts"]["inadmissible"]) if row["active"] else held
-    return ("active", held - inadmissible), ("inadmissible", inadmissible)
+    tried, aside = counts.told.get(row["key"], (held - inadmissible, inadmissible))
+    return ("active", tried), ("inadmissible", aside)
 
 
 def _cluster_queue(

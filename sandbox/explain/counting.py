@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
+import msgspec
 from django.db.models import Q
 
 from sandbox.explain.below import above, note_below
@@ -149,6 +150,8 @@ class WorkloadTotals:
     edited: dict[str, str] = field(default_factory=dict)  # object -> how, at last
     gone: dict[str, Row] = field(default_factory=dict)  # last rows of Workloads
     waiting: dict[str, int] = field(default_factory=dict)  # by queue: all it holds
+    #: By queue: how many are tried and set aside, as it was last told, where that is old.
+    told: dict[str, tuple[int, int]] = field(default_factory=dict)
     #: By cohort: what runs below it as it was last told, before the tree changed.
     below: dict[str, int] = field(default_factory=dict)
     at_ms: int = 0
@@ -246,13 +249,22 @@ def _read(counts: WorkloadTotals, sandbox: Sandbox, _: Page) -> None:
             if key not in page or _is_held(row, page[key]):
                 _count_gone(counts, page, key, row)
     counts.revision = sandbox.revision
-    counts.waiting = {
-        str(Key(kind, *place)): int((status or {}).get("pendingWorkloads") or 0)
-        for kind in ("ClusterQueue", "LocalQueue")
-        for *place, status in table_of(kind)
-        ._default_manager.filter(sandbox_id=sandbox.pk, kind=kind)
-        .values_list("namespace", "name", "status")
-    }
+    counts.waiting, counts.told = {}, {}
+    for kind in ("ClusterQueue", "LocalQueue"):
+        rows = table_of(kind)._default_manager.filter(sandbox_id=sandbox.pk, kind=kind)
+        for namespace, name, status, state in rows.values_list(
+            "namespace", "name", "status", "state"
+        ):
+            key = str(Key(kind, namespace, name))
+            # Its status and its metrics may say what was before a LocalQueue went.
+            kept = _stage_states(state).get("kueue", {})
+            said = int((status or {}).get("pendingWorkloads") or 0)
+            counts.waiting[key] = kept.get("holds", said)
+            if told := kept.get("told"):
+                counts.told[key] = told
+
+
+_stage_states = msgspec.msgpack.Decoder(dict[str, dict[str, Any]]).decode
 
 
 def _count_time(counts: WorkloadTotals, page: Page, touched: Sequence[str]) -> None:

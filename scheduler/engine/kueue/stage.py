@@ -225,6 +225,7 @@ class KueueStage:
         if not heads:
             return False
         self.cluster.cycle += 1
+        self.life.tell_anew()
         run = Cycle(
             self.cluster,
             self.preemption,

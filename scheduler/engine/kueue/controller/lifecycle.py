@@ -77,6 +77,7 @@ class Lifecycle:
         self.dirty: dict[WorkloadInfo, None] = {}  # to be reconciled
         self.touched_queues: dict[ClusterQueue, None] = {}
         self.touched_local_queues: dict[LocalQueue, None] = {}
+        self.left_behind: dict[ClusterQueue, None] = {}  # count who is gone
         self.queue_changes = 0  # grows whenever the status of a ClusterQueue may change
         self.unready: dict[
             WorkloadInfo, None
@@ -118,6 +119,8 @@ class Lifecycle:
     ) -> bool:
         """Set a condition; return whether it changed."""
         self.context.journal.touch(work.key)
+        if self.left_behind:
+            self.hear_of(work)
         changed = set_condition(
             work, kind, status, reason, message[:_LONGEST_MESSAGE], self.context.now_us
         )
@@ -214,6 +217,45 @@ class Lifecycle:
             pending.remove(work)
             work.local_queue.pending -= 1
             self.mark_queues_changed(work, self.cluster.cluster_queue_of(work))
+
+    # ---- a LocalQueue that is gone or held ----
+
+    def leave_behind(self, queue: ClusterQueue, works: Iterable[WorkloadInfo]) -> None:
+        """Take workloads out whose LocalQueue goes: nothing tells their ClusterQueue.
+
+        Source: docs/semantics/kueue.md#held-localqueues.
+        """
+        pending = queue.pending
+        before = pending.heard(), (pending.pending_active, pending.pending_inadmissible)
+        for work in [w for w in works if w.pending_queue is pending]:
+            self.leave_queue(work)
+        if pending.heard() != before[0] and pending.heard_us != self.context.now_us:
+            pending.shown = before[0] if pending.shown is None else pending.shown
+            pending.told = pending.told or before[1]
+            self.left_behind[queue] = None
+
+    def hear_of(self, work: WorkloadInfo) -> None:
+        """Let the ClusterQueue of a workload that changes count anew who waits."""
+        if work.reserved:
+            self.count_anew(work.cluster_queue)
+        elif work.local_queue.is_active:
+            self.count_anew(self.cluster.cluster_queue_of(work))
+        if work.pending_queue is not None:
+            self.tell_anew()
+
+    def count_anew(self, queue: ClusterQueue | None) -> None:
+        """Let a ClusterQueue count who waits, without those that left before."""
+        if queue is not None and queue in self.left_behind:
+            queue.pending.shown = queue.pending.told = None
+            del self.left_behind[queue]
+            self.touched_queues[queue] = None
+
+    def tell_anew(self) -> None:
+        """Let the metrics count who waits: heads are taken, or could be."""
+        for queue in self.left_behind:
+            if queue.active and queue.pending.told is not None:
+                queue.pending.told = None
+                self.touched_queues[queue] = None
 
     def report_not_admitted(self, entry: Entry, *, inadmissible: bool) -> None:
         """Report why a head was not admitted."""

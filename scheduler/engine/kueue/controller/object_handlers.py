@@ -128,7 +128,14 @@ class ObjectHandlers:
                 self.assignment.preemptors.restored[queue.name] = Key(*state["sticky"])
             if state.get("edited"):
                 self.edits.queues[queue.name] = state["edited"]
+            queue.pending.heard_us = state.get("heard")
+            if "shown" in state:
+                queue.pending.shown = state["shown"]
+                told = state["told"]
+                queue.pending.told = None if told is None else (told[0], told[1])
+                self.life.left_behind[queue] = None
         else:
+            self.life.count_anew(queue)
             self.edits.queue(queue, TOUCHED | QUOTA)
 
     def _renew_pending_queue(self, queue: ClusterQueue) -> bool:
@@ -150,6 +157,7 @@ class ObjectHandlers:
         if queue is None:
             return
         self.edits.tree(queue)
+        self.life.left_behind.pop(queue, None)
         self.cluster.needs_linking = True
         for work in list(queue.admitted.workloads):
             drop_quota(work, self.cluster)
@@ -206,6 +214,8 @@ class ObjectHandlers:
 
         Source: docs/semantics/kueue.md#held-localqueues.
         """
+        if not local_queue.is_active:
+            self._leave_behind(local_queue)
         self.assignment.add(local_queue.workloads)
         self.life.touched_local_queues[local_queue] = None
         queue = (
@@ -218,11 +228,18 @@ class ObjectHandlers:
 
     def _remove_local_queue(self, key: Key) -> None:
         local_queue = self.cluster.local_queue(key.namespace, key.name)
+        self._leave_behind(local_queue)
         self.assignment.reassign(local_queue.workloads)
         self.cluster.remove_local_queue(local_queue)
         count_anew(local_queue)
         if self.life.ledger is not None:
             self.life.ledger.drop(local_queue)
+
+    def _leave_behind(self, local_queue: LocalQueue) -> None:
+        spec = local_queue.spec
+        queue = self.cluster.forest.queues.get(spec.queue) if spec is not None else None
+        if queue is not None:
+            self.life.leave_behind(queue, local_queue.workloads)
 
     # ---- everything into its place ----
 

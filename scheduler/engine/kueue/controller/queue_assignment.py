@@ -80,6 +80,7 @@ class QueueAssignment:
             if state.get("added"):
                 self.added[work] = None
         else:
+            self.life.hear_of(work)
             self._look_again(work)
             self.preemptors.note(work)
 
@@ -95,6 +96,9 @@ class QueueAssignment:
         work = self.cluster.workloads.get(key)
         if work is None:
             return
+        self.life.hear_of(work)
+        if (queue := self.cluster.cluster_queue_of(work)) is not None:
+            queue.pending.heard_us = self.life.context.now_us
         self.life.leave_queue(work)
         self.life.release_quota(work)
         if self.life.ledger is not None:
@@ -320,6 +324,7 @@ class Edits:
         self.cluster.needs_linking = True
         if requeues and not restore:
             for queue in self._queues_with(name):
+                self.life.count_anew(queue)
                 self.queue(queue, TOUCHED | QUOTA)
 
     def nodes(self, flavors: Iterable[str]) -> None:
@@ -347,6 +352,7 @@ class Edits:
         self.cluster.needs_linking = True
         for queue in self.cluster.forest.queues.values():
             if not restore and any(check.name == name for check in queue.spec.checks):
+                self.life.count_anew(queue)
                 self.life.to_requeue[queue] = None
                 self.life.touched_queues[queue] = None
 

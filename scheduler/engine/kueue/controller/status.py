@@ -12,7 +12,11 @@ from typing import Any
 
 from scheduler.engine.kueue.cache.cluster import COHORT_CYCLE, TERMINATING, Cluster
 from scheduler.engine.kueue.tree.quota import weighted_share
-from scheduler.engine.kueue.tree.tree import ClusterQueue, FlavorResource
+from scheduler.engine.kueue.tree.tree import (
+    ClusterQueue,
+    FlavorResource,
+    PendingWorkloads,
+)
 from scheduler.engine.kueue.usage.decay import NANO, Usage
 from scheduler.engine.kueue.usage.ledger import UsageEntry
 from scheduler.engine.kueue.workload.info import LocalQueue, WorkloadInfo
@@ -98,7 +102,7 @@ def write_queue(cluster: Cluster, obj: Object, now_us: int) -> State:
         "conditions": [condition],
         "flavorsReservation": _queue_usage(queue, ()),
         "flavorsUsage": _queue_usage(queue, unadmitted),
-        "pendingWorkloads": _pending(queue),
+        "pendingWorkloads": _pending(queue.pending),
         "reservingWorkloads": len(queue.admitted.workloads),
         "admittedWorkloads": len(queue.admitted.workloads) - len(unadmitted),
     }
@@ -109,14 +113,18 @@ def write_queue(cluster: Cluster, obj: Object, now_us: int) -> State:
         state["remembered"] = dict(sorted(queue.pending.failed_hashes.items()))
     if queue.pending.preemptor is not None:
         state["sticky"] = list(queue.pending.preemptor.key)
+    if queue.pending.heard_us == now_us and queue.pending.heard():
+        state["heard"] = now_us
+    if queue.pending.shown is not None:
+        state["shown"] = queue.pending.shown
+        state["holds"] = queue.pending.heard()
+        state["told"] = queue.pending.told
     return state
 
 
-def _pending(queue: ClusterQueue) -> int:
-    """Return how many wait, but for those that the queue has not heard of again."""
-    pending = queue.pending
-    known = pending.pending_active + pending.pending_inadmissible
-    return known - len(pending.unseen)
+def _pending(pending: PendingWorkloads) -> int:
+    """Return how many wait, as far as the queue has heard."""
+    return pending.heard() if pending.shown is None else pending.shown
 
 
 def queue_verdict(cluster: Cluster, queue: ClusterQueue) -> Verdict:

@@ -34,6 +34,7 @@ class PendingQueue:
         "classes",
         "equivalence_hashing",
         "failed_hashes",
+        "heard_us",
         "inadmissible_workloads",
         "inflight",
         "moves",
@@ -41,6 +42,8 @@ class PendingQueue:
         "pending_inadmissible",
         "preemptor",
         "pushes",
+        "shown",
+        "told",
         "unseen",
         "usage_of",
     )
@@ -60,6 +63,12 @@ class PendingQueue:
         self.backing_off: dict[WorkloadInfo, None] = {}
         # Set aside, and not counted: their queue has not heard of them again.
         self.unseen: dict[WorkloadInfo, None] = {}
+        # How many its status still says, and its metrics by how they wait, since
+        # some left with their LocalQueue and nothing told the ClusterQueue.
+        self.shown: int | None = None
+        self.told: tuple[int, int] | None = None
+        # When (us) a workload of it was last deleted: it counts anew a second later.
+        self.heard_us: int | None = None
         self.class_heads: list[tuple[Order, int, EquivalenceClass]] = []
         self.failed_hashes: dict[str, str] = {}  # hash -> reason
         self.preemptor: WorkloadInfo | None = None
@@ -305,6 +314,10 @@ class PendingQueue:
         return work in self.inadmissible_workloads or (
             work.equivalence_class is not None and work.equivalence_class.inadmissible
         )
+
+    def heard(self) -> int:
+        """Return how many wait, but for those that their queue has not heard of again."""
+        return self.pending_active + self.pending_inadmissible - len(self.unseen)
 
     def take_moved(self) -> list[WorkloadInfo]:
         """Return the pending Workloads whose place may have changed since the last call.

@@ -231,9 +231,12 @@ class PendingWorkloads(Protocol):
     backing_off: dict[Workload, None]
     equivalence_hashing: bool
     failed_hashes: dict[str, str]
+    heard_us: int | None
     inadmissible_workloads: dict[Workload, None]
     pending_active: int
     pending_inadmissible: int
+    shown: int | None
+    told: tuple[int, int] | None
     unseen: dict[Workload, None]
     usage_of: Callable[[Any], float] | None
     preemptor: Workload | None
@@ -252,6 +255,9 @@ class PendingWorkloads(Protocol):
 
     def head(self) -> Workload | None:
         """Return the head."""
+
+    def heard(self) -> int:
+        """Return how many wait that their queue has heard of."""
 
     def clear_inflight(self, work: Workload) -> None:
         """Note that a head is not inflight any longer."""
