@@ -14,6 +14,7 @@ from scheduler.engine.lifetime.runs import Due, Run
 from scheduler.engine.lifetime.runtime_state import NODE
 from scheduler.engine.lifetime.starting import first_rolled
 from scheduler.model.decisions import Evict
+from scheduler.model.durations import stamp_us
 from scheduler.model.event_words import Befallen
 from scheduler.model.jobs import pod_number
 from scheduler.model.objects import Key, Object
@@ -161,18 +162,23 @@ class NodeLoss(PodEnds):
             self._finish(run)
         elif failed:
             self.end_pod(pod, failed=True)
-            self.leave_run(pod.key)
+            # None of its containers has ended: its Job counts from its creation.
+            created = self.context.ms(stamp_us(str(pod.metadata["creationTimestamp"])))
+            self.leave_run(pod.key, since_ms=created)
 
-    def leave_run(self, pod: Key, *, refused: bool = False) -> None:
+    def leave_run(
+        self, pod: Key, *, refused: bool = False, since_ms: int | None = None
+    ) -> None:
         """Let a pod that ends, and stays as an object, run no longer.
 
-        A `refused` one is made up for after a back-off, whoever owns it.
+        A `refused` one is made up for after a back-off, whoever owns it. A back-off
+        counts from `since_ms`, or from now.
         """
         owner = self.owners.pop(pod, None)
         self.leaving.pop(pod, None)
         self.terminating.pop(pod, None)
         if owner is not None and owner != pod:
-            self._pod_gone(owner, pod, refused=refused)
+            self._pod_gone(owner, pod, refused=refused, since_ms=since_ms)
 
     def end_refused(self, pod: Key) -> None:
         """Let a pod whose application was refused fail; its owner tries another."""
@@ -184,7 +190,14 @@ class NodeLoss(PodEnds):
             self.emit_finish(run)
         self._touch(pod)
 
-    def _pod_gone(self, owner: Key, pod: Key, *, refused: bool = False) -> None:
+    def _pod_gone(
+        self,
+        owner: Key,
+        pod: Key,
+        *,
+        refused: bool = False,
+        since_ms: int | None = None,
+    ) -> None:
         """Replace a pod that a run lost; its work begins again."""
         run = self.runs.get(owner)
         if run is None or pod not in run.pods:
@@ -210,6 +223,8 @@ class NodeLoss(PodEnds):
             run.lost_pods += 1
             doubled = BACKOFF_MS << min(run.failures - 1, 10)
             delay = min(doubled, LONGEST_BACKOFF_MS)
+            if since_ms is not None:
+                delay = max(0, since_ms + delay - self.context.now_ms)
             self._next(run, Due.REPLACE, delay)
         elif self.set_of(self.host.objects[owner]) is not None:
             self._next(run, Due.REPLACE, 0)  # when its name is free again
