@@ -193,7 +193,7 @@ class Lifecycle:
                 self.mark_queues_changed(work, None)  # its LocalQueue counts it
             return
         if backoff_over(work, self.context.now_us):
-            queue.pending.push(work)
+            queue.pending.push(work, added=not backing_off)
         elif not backing_off:
             queue.pending.push_backing_off(work)
         else:

@@ -89,6 +89,6 @@ class StoredState:
         if work.cluster_queue is not None and not work.active:
             obj.state[self.name]["holds"] = True
         pending = work.pending_queue
-        early = pending is not None and work in pending.backing_off
+        early = pending is not None and pending.is_early(work)
         if early or work in self.handlers.assignment.added:
             obj.state[self.name]["added"] = True

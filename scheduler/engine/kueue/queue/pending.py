@@ -77,10 +77,16 @@ class PendingQueue:
         self.pending_inadmissible = 0
         self.moves = Moves()
 
-    def push(self, work: WorkloadInfo) -> None:
-        """Put a workload into the heap, or aside if its equivalents just failed."""
+    def push(self, work: WorkloadInfo, *, added: bool = False) -> None:
+        """Put a workload into the heap, or aside if its equivalents just failed.
+
+        One that is `added` with its queue is tried all the same, where none of those
+        waits here.
+        """
         scheduling_hash = work.scheduling_hash if self.equivalence_hashing else ""
         members = self._class_of(scheduling_hash, work)
+        if added and not members.size:
+            members.inadmissible = False
         first = members.first()
         self.pushes += 1
         work.pending_queue, work.equivalence_class, work.heap_entry = (
@@ -104,9 +110,14 @@ class PendingQueue:
         Set aside with its class, it stays there until its backoff is over.
         Source: docs/semantics/kueue.md#held-localqueues.
         """
-        self.push(work)
+        self.push(work, added=True)
         self.backing_off[work] = None
         self._hold_back()
+
+    def is_early(self, work: WorkloadInfo) -> bool:
+        """Return whether a workload is in the heap that would be set aside alone."""
+        failed = work.scheduling_hash in self.failed_hashes and self.equivalence_hashing
+        return work in self.backing_off or (failed and not self.is_inadmissible(work))
 
     def _hold_back(self) -> None:
         """Set those whose backoff runs aside one by one, if their class is."""

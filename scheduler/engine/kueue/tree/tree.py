@@ -241,11 +241,14 @@ class PendingWorkloads(Protocol):
     usage_of: Callable[[Any], float] | None
     preemptor: Workload | None
 
-    def push(self, work: Workload) -> None:
+    def push(self, work: Workload, *, added: bool = False) -> None:
         """Put a workload into the heap."""
 
     def push_backing_off(self, work: Workload) -> None:
         """Put a workload into the heap whose backoff runs."""
+
+    def is_early(self, work: Workload) -> bool:
+        """Return whether a workload is in the heap that would be set aside alone."""
 
     def pop(self) -> Workload | None:
         """Take the head out."""
