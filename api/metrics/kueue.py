@@ -43,7 +43,7 @@ def add(
                 pass
     _build(out, common)
     _workloads(out, rows, labels)
-    _subtrees(out, rows, counts.below, labels)
+    _subtrees(out, rows, counts.below.told, labels)
     _totals(out, counts, labels)
 
 
@@ -246,17 +246,15 @@ def _subtrees(
 ) -> None:
     """Add what runs below each cohort, as last `told` of it, and what is held there."""
     above = {row["name"]: row["parent"] for row in rows if row["kind"] == "Cohort"}
-    active: Counter[str] = Counter(dict.fromkeys(above, 0))
     held: Counter[tuple[str, str, str]] = Counter()
     for row in rows:
         if row["kind"] != "ClusterQueue":
             continue
         for cohort in _upwards(row["cohort"], above):
-            active[cohort] += row["counts"]["admitted"]
             for cell in row["cells"]:
                 place = (cohort, cell["flavor"], cell["resource"])
                 held[place] += int(cell["used"])
-    for cohort, number in sorted({**active, **told}.items()):
+    for cohort, number in sorted((dict.fromkeys(above, 0) | told).items()):
         name, help_ = "kueue_cohort_subtree_admitted_active_workloads", "Admitted below"
         out.add(name, "gauge", help_, number, {**common, "cohort": cohort})
     for (cohort, flavor, resource), used in sorted(held.items()):

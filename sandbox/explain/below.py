@@ -1,9 +1,9 @@
-"""What Kueue last told of a cohort's subtree, where the tree changed since."""
+"""What Kueue counts below each cohort, which a change of the tree does not bring along."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from sandbox.page.diffs import Page
@@ -20,33 +20,45 @@ def above(rows: Page, row: Row) -> Iterator[str]:
         name = rows.get(f"Cohort//{name}", {}).get("parent")
 
 
-def note_below(known: dict[str, int], page: Page, before: dict[str, Row]) -> None:
-    """Note what runs below cohorts whose tree changes; forget it once that is told anew.
+@dataclass(slots=True)
+class Below:
+    """The admitted Workloads below each cohort: as counted, and as last told.
 
-    `before` are the rows of queues, cohorts and Workloads that a step touched.
-
+    Each change of a Workload with quota takes it out and counts it again below the
+    cohorts that its ClusterQueue has then, and tells of those. A ClusterQueue that goes
+    to another cohort takes no count along.
     Source: docs/semantics/kueue.md#metrics-of-cohorts.
     """
-    trees = [key for key in before if key.startswith(("ClusterQueue/", "Cohort/"))]
-    was = {**page, **before} if trees else {}
-    moved = [
-        key
-        for key in trees
-        if [*above(was, was[key])] != [*above(page, page.get(key, {}))]
-    ]
-    if moved:
-        queues = [row for key, row in was.items() if key.startswith("ClusterQueue/")]
-        ran: Counter[str] = Counter()
-        for row in queues:
-            for cohort in above(was, row):
-                ran[cohort] += row["counts"]["admitted"]
-        for key in moved:
-            for cohort in (*above(was, was[key]), *above(page, page.get(key, {}))):
-                known.setdefault(cohort, ran[cohort])
-    if not known:
-        return
-    for key, row in before.items():
-        if key.startswith("Workload/") and row["phase"] in ("reserved", "admitted"):
-            queue = page.get(f"ClusterQueue//{row['clusterQueue']}", {})
-            for cohort in above(page, queue):
-                known.pop(cohort, None)
+
+    counted: dict[str, int] = field(default_factory=dict)
+    told: dict[str, int] = field(default_factory=dict)
+
+    def begin(self, page: Page) -> None:
+        """Count what a page begins with."""
+        for row in page.values():
+            if row["kind"] == "Workload":
+                self._count(page, row, 1)
+
+    def note(
+        self, page: Page, before: Mapping[str, Row], touched: Iterable[str]
+    ) -> None:
+        """Count Workloads that a step touched; `before` are the rows that it changed."""
+        for key in touched:
+            if key.startswith("Workload/"):
+                for row, sign in ((before.get(key), -1), (page.get(key), 1)):
+                    if row is not None:
+                        self._count(page, row, sign)
+
+    def forget(self, cohort: str) -> None:
+        """Forget a cohort that is gone."""
+        self.counted.pop(cohort, None)
+        self.told.pop(cohort, None)
+
+    def _count(self, page: Page, row: Row, sign: int) -> None:
+        if row["phase"] not in ("reserved", "admitted"):
+            return
+        queue = page.get(f"ClusterQueue//{row['clusterQueue']}", {})
+        for cohort in above(page, queue):
+            more = sign if row["phase"] == "admitted" else 0
+            self.counted[cohort] = self.counted.get(cohort, 0) + more
+            self.told[cohort] = self.counted[cohort]

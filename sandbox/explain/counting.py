@@ -11,7 +11,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 import msgspec
 from django.db.models import Q
 
-from sandbox.explain.below import above, note_below
+from sandbox.explain.below import Below, above
 from sandbox.models import Sandbox, table_of
 from sandbox.page import diffs
 from sandbox.page.diffs import Page
@@ -152,8 +152,7 @@ class WorkloadTotals:
     waiting: dict[str, int] = field(default_factory=dict)  # by queue: all it holds
     #: By queue: how many are tried and set aside, as it was last told, where that is old.
     told: dict[str, tuple[int, int]] = field(default_factory=dict)
-    #: By cohort: what runs below it as it was last told, before the tree changed.
-    below: dict[str, int] = field(default_factory=dict)
+    below: Below = field(default_factory=Below)
     at_ms: int = 0
     levels: dict[Series, float] = field(default_factory=dict)  # that last since then
     changes: deque[Change] = field(default_factory=lambda: deque(maxlen=MOST_GONE))
@@ -224,6 +223,8 @@ def _read(counts: WorkloadTotals, sandbox: Sandbox, _: Page) -> None:
     ):
         events.setdefault(one.revision, []).append(one)
     page, steps = history.steps_from(sandbox, counts.revision)
+    if not counts.revision:
+        counts.below.begin(page)
     for step in steps:
         touched = (*step.removed, *step.updated, *(row["key"] for row in step.added))
         before = {
@@ -232,7 +233,7 @@ def _read(counts: WorkloadTotals, sandbox: Sandbox, _: Page) -> None:
             if key.startswith(_COUNTED) and (row := page.get(key))
         }
         diffs.apply(page, step)
-        note_below(counts.below, page, before)
+        counts.below.note(page, before, touched)
         _count_time(counts, page, touched)
         for one in events.pop(step.revision, ()):
             row = page.get(one.subject) or before.get(one.subject) or {}
@@ -486,7 +487,7 @@ def _count_gone(counts: WorkloadTotals, page: Page, key: str, row: Row) -> None:
             counts.clear(name=row["name"], namespace=row["namespace"])
         case "Cohort":
             counts.clear(cohort=row["name"])
-            counts.below.pop(row["name"], None)
+            counts.below.forget(row["name"])
         case "Workload":
             counts.gone[key] = row
             if len(counts.gone) > MOST_GONE:
