@@ -54,10 +54,16 @@ def pods_of(sandbox: Sandbox, events: list[Event]) -> Metadata:
                     metadata = {"name": name, "namespace": namespace}
                     found[namespace, name] = {**metadata, "ownerReferences": [owner]}
                     break
+    edited = {event.subject for event in events if event.type == "Edit"}
     for namespace, name in gone:
         for head in above[name]:
-            if (namespace, name) not in found and (namespace, head) in arrived:
-                owner = {"kind": "Workload", "name": head, "controller": True}
+            if (namespace, name) in found:
+                break
+            kind = "Workload" if (namespace, head) in arrived else ""
+            if f"Deployment/{namespace}/{head.rpartition('-')[0]}" in edited:
+                kind = "ReplicaSet"  # it went with its Deployment
+            if kind:
+                owner = {"kind": kind, "name": head, "controller": True}
                 metadata = {"name": name, "namespace": namespace}
                 found[namespace, name] = {**metadata, "ownerReferences": [owner]}
     return found

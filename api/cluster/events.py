@@ -49,6 +49,7 @@ from scheduler.model.reasons import (
     MAX_FAILED_INDEXES_SENTENCE,
     MAXIMUM_EXECUTION_TIME_EXCEEDED,
     POD_FAILURE_POLICY,
+    REQUEUING_LIMIT_EXCEEDED,
     SLICE_REPLACED,
 )
 
@@ -79,7 +80,7 @@ def documents(sandbox: Sandbox, namespace: str) -> list[dict[str, Any]]:
     kept = list(_without_repeats(_with_changes(found, counts.changes)))
     pods = pods_of(sandbox, kept)
     jobs = jobs_of(sandbox, kept, pods, counts.gone)
-    sets = replica_sets(sandbox, jobs)
+    sets = replica_sets(sandbox, jobs, kept)
     scaled = list(told_by_makers(sandbox, kept, jobs, sets))
     pasts = _pasts(kept, jobs, workloads_of(sandbox, kept, counts.gone))
     told = [
@@ -510,6 +511,8 @@ _WHY_FAILED = {
 
 
 def _deactivated(event: Event, key: Key, jobs: Jobs, past: Past) -> Iterator[Told]:
+    if event.reason == REQUEUING_LIMIT_EXCEEDED:
+        return  # the eviction alone is told
     if event.reason == MAXIMUM_EXECUTION_TIME_EXCEEDED and past.seconds is not None:
         said = f"The maximum execution time ({past.seconds}s) exceeded"
         yield Told(key, event.reason, said, _ADMISSION, warning=True)

@@ -7,7 +7,7 @@ from what people changed.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from api.cluster import rollouts
@@ -15,6 +15,7 @@ from api.cluster.controlled import Owners, replica_set
 from api.cluster.event_objects import owners_of
 from sandbox.models import Event, Sandbox, table_of
 from scheduler.engine.lifetime.controllers.deployments import (
+    Rollout,
     is_recreated,
     replica_set_of,
     wanted_of,
@@ -70,9 +71,11 @@ class Set(NamedTuple):
     deployment: Key | None = None  # where it is an object here
 
 
-def replica_sets(sandbox: Sandbox, jobs: Jobs) -> dict[Key, Set]:
+def replica_sets(
+    sandbox: Sandbox, jobs: Jobs, events: Iterable[Event]
+) -> dict[Key, Set]:
     """Return the ReplicaSets that made pods of these events, of Deployments and here."""
-    owners, found = Owners.stored(sandbox.pk), _sets_here(sandbox, jobs)
+    owners, found = Owners.stored(sandbox.pk), _sets_here(sandbox, jobs, events)
     for job in {one for one in jobs.values() if one.kind == "Deployment"}:
         if (known := owners.get("Deployment", job.namespace, job.name)) is None:
             continue
@@ -87,7 +90,8 @@ class _ReplicaSets:
     """How many pods each ReplicaSet of a Deployment has, from event to event.
 
     Pods that start at one moment were made by one step of the Deployment. Of later
-    templates only the pods are told of: which step made them is not known.
+    templates only the pods are told of where no ReplicaSet is an object here: which step
+    made them is not known.
     """
 
     def __init__(
@@ -112,12 +116,13 @@ class _ReplicaSets:
         self.made: dict[Key, list[str]] = {}  # names, oldest first
         self.count: dict[Key, int] = {}
         self.said: set[tuple[Key, int]] = set()
+        self.rolls: dict[str, Object] = {}  # Deployments that got another template
         self.wanted = _wanted(sandbox, events)
 
     def told(self, event: Event, maker: Key | None) -> list[Told]:
         """Return what a Deployment and its ReplicaSet tell at an event."""
         if event.type == "Edit" and event.subject.startswith("Deployment/"):
-            return [*self._shrunk(event)]
+            return [*self._shrunk(event), *self._rolled(event.subject)]
         if maker is None or (own := self.sets.get(maker)) is None:
             return []
         name = event.subject.rpartition("/")[2]
@@ -131,7 +136,7 @@ class _ReplicaSets:
             self.count[maker] = max(before, min(after, most))
             if self.count[maker] > before:  # else it has them in the place of others
                 told.insert(0, self._step(maker, "up", before))
-        return told
+        return [*told, *self._rolled(str(own.deployment or maker))]
 
     def _step(self, maker: Key, way: str, before: int) -> Told:
         own, after = self.sets[maker], self.count[maker]
@@ -159,22 +164,54 @@ class _ReplicaSets:
             for side in ("before", "after")
         )
         after = wanted_of(now)
-        if is_recreated(now) and _template_of(was) != _template_of(now):
+        if _template_of(was) != _template_of(now):
+            if not is_recreated(now):
+                self.rolls[of] = now
+                return
             after = 0
+        yield from self._shrink(maker, after)
+
+    def _shrink(self, maker: Key, after: int) -> Iterator[Told]:
+        """Yield that a ReplicaSet was scaled in, and which pods went."""
         before = self.count[maker]
         if (fewer := before - after) <= 0:
             return
         self.count[maker] = after
         yield self._step(maker, "down", before)
-        gone = [
-            name
-            for name in self.made[maker]
-            if (maker.namespace, name) not in self.there
-        ]
-        for name in gone[:fewer]:
+        for name in self._gone(maker)[:fewer]:
             self.made[maker].remove(name)
             said = f"Deleted pod: {name}"
             yield Told(self.sets[maker].key, "SuccessfulDelete", said, _SETS)
+
+    def _gone(self, maker: Key) -> list[str]:
+        """Return the pods of a ReplicaSet that are not there now."""
+        space = maker.namespace
+        return [one for one in self.made[maker] if (space, one) not in self.there]
+
+    def _rolled(self, of: str) -> Iterator[Told]:
+        """Yield that ReplicaSets of older templates were scaled in by a roll.
+
+        Pods of the present one count as available; if they are not, those of older
+        ones are still there.
+        """
+        if (deployment := self.rolls.get(of)) is None:
+            return
+        present = _template_of(deployment)
+        makers = {
+            maker: _sized(maker, self.count.get(maker, 0))
+            for maker, own in self.sets.items()
+            if str(own.deployment or maker) == of
+        }
+        new = makers.pop(present, _sized(present, 0))
+        every = {present: new, **makers}
+        counts = {key: int(one.spec["replicas"]) for key, one in every.items()}
+        roll = Rollout(deployment, new, [*makers.values()], counts)
+        for maker, after in roll.counts_for(pods_are_left=True).items():
+            if maker != present and counts[maker] - after <= len(self._gone_of(maker)):
+                yield from self._shrink(maker, after)
+
+    def _gone_of(self, maker: Key) -> list[str]:
+        return self._gone(maker) if maker in self.made else []
 
 
 def _wanted(sandbox: Sandbox, events: list[Event]) -> dict[str, int]:
@@ -215,10 +252,23 @@ def _maker_of(event: Event, jobs: Jobs, came: Collection[str]) -> Key | None:
     return job if job.kind in ("Deployment", "ReplicaSet") else None
 
 
-def _sets_here(sandbox: Sandbox, jobs: Jobs) -> dict[Key, Set]:
-    """Return the ReplicaSets that are objects here and that a Deployment owns."""
-    names = {one.name for one in jobs.values() if one.kind == "ReplicaSet"}
+def _sized(replica_set: Key, replicas: int) -> Object:
+    return Object(key=replica_set, manifest={"spec": {"replicas": replicas}})
+
+
+def _sets_here(sandbox: Sandbox, jobs: Jobs, events: Iterable[Event]) -> dict[Key, Set]:
+    """Return the ReplicaSets that are objects here and that a Deployment owns.
+
+    Those that are gone with their Deployment, too.
+    """
+    made = {one for one in jobs.values() if one.kind == "ReplicaSet"}
+    names = {one.name for one in made}
+    edited = {event.subject for event in events if event.type == "Edit"}
     found = {}
+    for one in made:
+        above = Key("Deployment", one.namespace, one.name.rpartition("-")[0])
+        if str(above) in edited:
+            found[one] = Set(one, "", True, above)
     for (namespace, name), owners in owners_of(sandbox, "ReplicaSet", names).items():
         above = Key(owners[0]["kind"], namespace, owners[0]["name"])
         key = Key("ReplicaSet", namespace, name)
