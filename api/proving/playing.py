@@ -250,6 +250,8 @@ LATENCIES = {
     "termination": "500ms",
     "release": "200ms",
 }
+#: In the middle of a second: what is due at a whole one came as early in a recording.
+_START = "2026-01-01T00:00:00.5Z"
 #: Controllers that say of a check without parameters that it is not active.
 _OF_KUEUE = (MULTI_KUEUE, PROVISIONING)
 _SANDBOXES = "/api/v1/sandboxes"
@@ -286,6 +288,7 @@ class SandboxServer:
         body = {
             "title": script["name"],
             "release": {**RELEASE, **(script.get("release") or {})},
+            "policy": {"simulation": {"startTime": _START}},
             "files": [
                 {"name": f"{n}.yaml", "text": write(one)} for n, one in enumerate(files)
             ],
