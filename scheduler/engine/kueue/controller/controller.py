@@ -81,6 +81,8 @@ class Controller:
             if self.life.ledger is not None and not work.reserved:
                 self.life.ledger.forget(work)
             self._sync_checks(work)
+            if not work.reserved and not self.life.fine_reasons:
+                self._say_refusal(work)
         elif work.reserved:
             self._reconcile_reserved(work)
         else:
@@ -206,14 +208,18 @@ class Controller:
         if work.requeue_at_us is not None:
             return  # its backoff runs: nothing is done before it is over
         self._sync_checks(work)
-        refusal = self._refusal(work)
-        if refusal is not None:
-            inadmissible = (
-                work.pending_queue is None or work.pending_queue.is_inadmissible(work)
-            )
-            self.life.report_pending(work, *refusal, inadmissible=inadmissible)
-        else:
+        if not self._say_refusal(work):
             self._refresh_reason(work)
+
+    def _say_refusal(self, work: WorkloadInfo) -> bool:
+        """Say what keeps a workload from being tried; return whether something does."""
+        refusal = self._refusal(work)
+        if refusal is None:
+            return False
+        pending = work.pending_queue
+        aside = pending is None or pending.is_inadmissible(work)
+        self.life.report_pending(work, *refusal, inadmissible=aside)
+        return True
 
     def _refusal(self, work: WorkloadInfo) -> tuple[str, str] | None:
         """Return (reason, message) of what keeps a workload from being tried.
