@@ -28,15 +28,17 @@ def add(
     """
     labels = {**common, "replica_role": "standalone"}
     rows = list(page.values())
-    roots = _roots(rows)
+    roots, finished = _roots(rows), _finished(rows)
     for row in rows:
         match row["kind"]:
             case "ClusterQueue":
-                _cluster_queue(out, row, roots, counts, labels)
+                ended = finished.get(("", row["name"]), 0)
+                _cluster_queue(out, row, roots, (counts, ended), labels)
             case "LocalQueue":
                 _status(out, row, labels)
                 if f"ClusterQueue//{row['clusterQueue']}" in page:
-                    _local_queue(out, row, counts, labels)
+                    ended = finished.get((row["namespace"], row["name"]), 0)
+                    _local_queue(out, row, (counts, ended), labels)
             case "Cohort":
                 _cohort(out, row, roots, labels)
             case _:
@@ -59,6 +61,26 @@ def _roots(rows: list[Row]) -> dict[str, str]:
     return roots
 
 
+def _finished(rows: list[Row]) -> Counter[tuple[str, str]]:
+    """Return how many Workloads kept are over, by LocalQueue, and by ("", ClusterQueue).
+
+    A ClusterQueue counts those of the LocalQueues that lead to it now.
+    """
+    leads = {
+        (row["namespace"], row["name"]): row["clusterQueue"]
+        for row in rows
+        if row["kind"] == "LocalQueue" and row["stopPolicy"] in ("", "None")
+    }
+    found: Counter[tuple[str, str]] = Counter()
+    for row in rows:
+        if row["kind"] == "Workload" and row["phase"] == "finished":
+            local = row["namespace"], row["localQueue"]
+            if local in leads:
+                found[local] += 1
+                found["", leads[local]] += 1
+    return found
+
+
 def _waiting(row: Row, counts: WorkloadTotals) -> tuple[tuple[str, int], ...]:
     """Return how many a queue holds that are tried, and that are not for now."""
     held = counts.waiting.get(row["key"], 0)
@@ -71,9 +93,10 @@ def _cluster_queue(
     out: Exposition,
     row: Row,
     roots: dict[str, str],
-    totals: WorkloadTotals,
+    known: tuple[WorkloadTotals, int],
     common: dict[str, str],
 ) -> None:
+    totals, finished = known
     own = {**common, "cluster_queue": row["name"]}
     counts, cohort = row["counts"], row["cohort"]
     help_ = "Workloads that wait, per ClusterQueue"
@@ -84,7 +107,7 @@ def _cluster_queue(
     for name, help_, number in (
         ("kueue_reserving_active_workloads", "Workloads that hold quota", reserving),
         ("kueue_admitted_active_workloads", "Admitted Workloads", counts["admitted"]),
-        ("kueue_finished_workloads", "Finished Workloads kept", counts["finished"]),
+        ("kueue_finished_workloads", "Finished Workloads kept", finished),
     ):
         out.add(name, "gauge", help_, number, own)
     status = "terminating" if _is_going(row) else "pending"
@@ -144,8 +167,12 @@ def _cohort(
 
 
 def _local_queue(
-    out: Exposition, row: Row, totals: WorkloadTotals, common: dict[str, str]
+    out: Exposition,
+    row: Row,
+    known: tuple[WorkloadTotals, int],
+    common: dict[str, str],
 ) -> None:
+    totals, finished = known
     own = {**common, "name": row["name"], "namespace": row["namespace"]}
     counts = row["counts"]
     for status, number in _waiting(row, totals):
@@ -156,7 +183,7 @@ def _local_queue(
     for name, help_, number in (
         ("reserving_active_workloads", "Workloads that hold quota", reserving),
         ("admitted_active_workloads", "Admitted Workloads", counts["admitted"]),
-        ("finished_workloads", "Finished Workloads kept", counts["finished"]),
+        ("finished_workloads", "Finished Workloads kept", finished),
     ):
         out.add(f"kueue_local_queue_{name}", "gauge", help_, number, own)
 

@@ -407,11 +407,18 @@ def compared(seen: Document, script: Document) -> Document:
 def _is_of_others(name: str) -> bool:
     """Return whether what is shown is of a kind whose controller a control plane lacks.
 
-    Nobody makes the pods of a JobSet there, unless its controller is installed.
+    Nobody makes the pods of a JobSet there, unless its controller is installed. Names
+    tell of whom pods and Workloads were that have lost their owner.
     """
-    found = re.search(r"/of (\w+)/", name)
-    kind = BY_KIND.get(found.group(1)) if found else None
-    return kind is not None and kind.group not in ("", "apps", "batch")
+    found = re.search(r"/of (\w+)/", name) or re.match(r"\w+ [^/]+/([a-z]+)-", name)
+    return found is not None and found[1].lower() in _OF_OTHERS
+
+
+_OF_OTHERS = frozenset(
+    name.lower()
+    for name, kind in BY_KIND.items()
+    if kind.group not in ("", "apps", "batch")
+)
 
 
 def _plain(row: Document, name: str) -> Document:
