@@ -185,7 +185,8 @@ def _pasts(
         if event.type == "Arrive" or stops:
             queued[subject] = at
             reserved.pop(subject, None)
-            running.pop(key, None)
+            if not _suspends(event):  # Kueue resumes at once what is admitted
+                running.pop(key, None)
         elif event.type == "ReserveQuota":
             reserved[subject] = at
         elif event.type in ("Admit", "Finish"):
