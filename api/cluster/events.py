@@ -177,7 +177,7 @@ def _pasts(
             pods,
             (by.priority, own.priority) if by and own else None,
             own.uid if own else "",
-            (own and own.seconds) or _seconds(admitted.get(subject), at + 500),
+            (own and own.seconds) or _seconds(admitted.get(subject), at + 999),
         )
         if event.type == "Admit":
             admitted[subject] = at
