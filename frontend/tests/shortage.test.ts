@@ -24,6 +24,10 @@ describe("what a workload waits for", () => {
   it("is nothing where one flavor has room for all of it", () => {
     expect(of(true, gpu, row("spot", "nvidia.com/gpu", 4, 0))).toBeNull();
   });
+  it("is of the resource group that lacks, where another one has room", () => {
+    expect(of(true, row("std", "cpu", 2_000, 64_000), row("a100", "nvidia.com/gpu", 8, 0), row("h100", "nvidia.com/gpu", 8, 6))).toMatchObject({ flavor: "h100", short: 2 });
+    expect(of(true, row("std", "cpu", 2_000, 1_500), row("a100", "nvidia.com/gpu", 8, 0))?.flavor).toBe("a100");
+  });
   it("is nothing where no attempt was made, or a flavor was not looked at for its quota", () => {
     expect(of(false, cpu)).toBeNull();
     expect(of(true, row("a100", "cpu", 32_000, 0, "barred"))).toBeNull();

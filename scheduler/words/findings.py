@@ -76,6 +76,11 @@ class Missing(Words):
         "missing.nodesPods",
         "a Node has no 'pods' in status.allocatable, so no pod fits on it",
     )
+    ONE_LABEL = (
+        "missing.oneLabel",
+        "flavors {other} and {flavor} of two resource groups set the node label {label} "
+        "to two values: a pod that uses both gets one of them, and no node of the other",
+    )
     NODE_LABEL = (
         "missing.nodeLabel",
         "Node {name} has no label {label}, which a kubelet gives each node and which "

@@ -236,6 +236,7 @@ def test_the_what_if_begins_with_what_waits_and_the_setting_nearest_to_it(
     board.visit("What-if")
     hurts = page.get_by_test_id("hurts")
     expect(hurts).to_contain_text("4 wait")
+    expect(hurts).to_contain_text("short by")
     raised = hurts.get_by_role("button", name=re.compile("^gpu: 8 GPU → 12 GPU"))
     raised.first.click()
     expect(board.verdict()).to_contain_text("12 GPU")

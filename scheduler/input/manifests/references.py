@@ -81,6 +81,7 @@ def _dangling(
             yield Finding("warning", document.place(path), _missing(target))
     if key.kind == "ClusterQueue":
         yield from _foreign_flavors(manifest, document)
+        yield from _torn_labels(manifest, document, manifests, cluster)
 
 
 def _unlabelled(manifests: Manifests, places: Places) -> Iterator[Finding]:
@@ -268,6 +269,34 @@ def _foreign_flavors(
                 )
                 said = Missing.FLAVOR.said(name=str(name))
                 yield Finding("warning", document.place(path), said)
+
+
+def _torn_labels(
+    manifest: Mapping[str, Any], document: Document, manifests: Manifests, cluster: str
+) -> Iterator[Finding]:
+    """Yield a node label to which flavors of two resource groups give two values.
+
+    A pod that uses both has one of the two in its nodeSelector, and Kueue takes either.
+    Source: docs/semantics/kueue.md#flavor-eligibility
+    """
+    before: dict[str, tuple[str, str]] = {}
+    spec = manifest.get("spec") or {}
+    for index, group in enumerate(spec.get("resourceGroups") or ()):
+        own: dict[str, tuple[str, str]] = {}
+        for _, inside in _flavors({"resourceGroups": [group]}):
+            key = qualified(inside, cluster)
+            labels = (manifests.get(key, {}).get("spec") or {}).get("nodeLabels") or {}
+            for label, value in labels.items():
+                own[label] = (inside.name, str(value))
+                name, other = before.get(label, ("", str(value)))
+                if other != str(value):
+                    said = Missing.ONE_LABEL.said(
+                        label=label, flavor=inside.name, other=name
+                    )
+                    at = document.place(f"spec.resourceGroups[{index}].flavors")
+                    yield Finding("warning", at, said)
+                    return
+        before |= own
 
 
 _EFFECTS = {

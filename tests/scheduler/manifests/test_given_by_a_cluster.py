@@ -117,3 +117,19 @@ def test_a_port_of_a_pod_in_the_network_of_its_host_is_a_port_of_the_host(
         if "nodeName" in world.get(Key("Pod", "default", name)).spec
     ]
     assert placed == ["first"]
+
+
+@pytest.mark.parametrize(("value", "found"), [("cpu", True), ("gpu", False)])
+def test_one_node_label_of_two_resource_groups_with_two_values_is_a_finding(
+    value: str, found: bool
+) -> None:
+    queue = cluster_queue("cq", cpu=4, flavor="gpu")
+    [group] = queue["spec"]["resourceGroups"]
+    quota = {"name": "memory", "nominalQuota": "1Gi"}
+    other = {
+        "coveredResources": ["memory"],
+        "flavors": [{"name": "other", "resources": [quota]}],
+    }
+    queue["spec"]["resourceGroups"] = [group, other]
+    files = [flavor("gpu", pool="gpu"), flavor("other", pool=value), queue]
+    assert ("missing.oneLabel" in codes(*files)) == found

@@ -2469,6 +2469,7 @@ export const ZH_HANS: Words = {
   "said.missing.claims": "引用了不存在的 {kind}：{remedy}",
   "said.missing.nodes": "{n} 个 Pod 运行在此处没有的节点上（{names}）：它们不占用任何空间，也不会有 Pod 放在它们旁边；请把节点也导入：kubectl get nodes -o yaml",
   "said.missing.nodePods": "Node {name} 的 status.allocatable 中没有 'pods'，因此没有 Pod 能放上去；除非另行配置，kubelet 写 110",
+  "said.missing.oneLabel": "两个资源组的 Flavor {other} 和 {flavor} 给节点标签 {label} 设了两个值：同时使用二者的 Pod 只得到其中一个，找不到另一个的节点",
   "said.missing.nodeLabel": "Node {name} 没有标签 {label}；kubelet 会给每个节点加上它，而这里有对象要求它：这样的 Pod 找不到该节点",
   "said.missing.nodesLabel": "Node 没有标签 {label}；kubelet 会给每个节点加上它，而这里有对象要求它",
   "said.missing.nodesPods": "Node 的 status.allocatable 中没有 'pods'，因此没有 Pod 能放上去",

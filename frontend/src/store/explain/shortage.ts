@@ -22,19 +22,24 @@ export interface Partial {
 
 const freeOf = (cell: QuotaCell): number => Math.max(0, amount(cell.available));
 
-/** Return what is missing of quota in the flavor that comes nearest, as its explanation counts it; null where the attempt failed at something else. */
+/** Return what is missing of quota in the flavor that comes nearest, of the resource group that lacks most; null where the attempt failed at something else. */
 export function shortageOf({ attempt, flavors }: Pick<Explanation, "attempt" | "flavors">): Shortage | null {
   const worst = new Map<string, Shortage>(); // of each flavor: the resource that lacks the largest part of what is asked
   const never = new Set<string>(); // what would not do were nothing used is no near flavor
+  const groups = new Map<string, string>(); // of a flavor and of a resource: the first flavor of its group, whose flavors share their resources
   for (const { flavor, resource, verdict, ...row } of attempt.ran ? flavors : []) {
     if (verdict === "barred" || verdict === "uncovered" || verdict === "notTried") continue;
+    const group = groups.get(`flavor ${flavor}`) ?? groups.get(resource) ?? flavor;
+    groups.set(`flavor ${flavor}`, group).set(resource, group);
     const [requested, free, short] = [amount(row.requested), amount(row.available), amount(row.shortfall)];
     if (requested > amount(row.potential)) never.add(flavor);
     const before = worst.get(flavor);
     if (before === undefined || short / requested > before.short / before.requested) worst.set(flavor, { flavor, resource, requested, free, short });
   }
-  const nearest = [...worst.values()].toSorted((a, b) => Number(never.has(a.flavor)) - Number(never.has(b.flavor)) || a.short / a.requested - b.short / b.requested)[0];
-  return nearest === undefined || nearest.short === 0 ? null : nearest;
+  const part = (one: Shortage): number => one.short / one.requested;
+  const order = [...worst.values()].toSorted((a, b) => Number(never.has(a.flavor)) - Number(never.has(b.flavor)) || part(a) - part(b));
+  const nearest = new Map(order.toReversed().map((one) => [groups.get(`flavor ${one.flavor}`), one]));
+  return [...nearest.values()].filter((one) => one.short > 0).toSorted((a, b) => part(b) - part(a))[0] ?? null;
 }
 
 /** Return what partial admission could do, or null where no pod set may be made smaller. */
