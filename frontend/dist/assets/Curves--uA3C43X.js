@@ -1,0 +1,1 @@
+export{t as default}from"./Curves-DCLIg3b0.js";

@@ -1,1 +1,0 @@
-export{t as default}from"./Curves-R4124qLl.js";
