@@ -162,8 +162,9 @@ def _as_kind(document: Document, kind: kinds.Kind) -> Manifest:
     """Return the manifest as checked by the kind, whatever it is called."""
     simulated = kind.level == "simulated"
     if may_hold_nulls(packed(document)):
-        # Of what decides nothing the rest is kept as given.
-        parts = () if simulated else ("metadata",)
+        # What decides nothing is kept as given; in a patch null takes a field away.
+        whole = simulated and kind.kind != "Change"
+        parts = () if whole else ("metadata",)
         document = replace(document, data=without_nulls(document.data, parts))
     check_shape(document, status=simulated)
     if not simulated:
@@ -249,7 +250,7 @@ def _check_annotations(document: Document) -> None:
 
 
 # ------------------------------------------------------------------------
-# Maps with null values: what an API server makes of them, as of Helm's empty values.
+# Null values: what an API server makes of them, as of Helm's empty ones.
 
 
 #: Maps of texts: null is the empty text.
@@ -266,12 +267,14 @@ def may_hold_nulls(packed: bytes) -> bool:
 
 
 def without_nulls(manifest: Manifest, parts: tuple[str, ...] = ()) -> Manifest:
-    """Return an object whose maps of texts and amounts hold no null.
+    """Return an object without null: a field that is null is one that is not given.
 
-    Of `parts` only, where they are given. What was given is not changed, and is
+    Of `parts` only, where they are given; a null in a list stays. What was given is not changed, and is
     returned itself where there is nothing to do. Cost: O(fields).
     """
     found = manifest
+    if not parts and None in manifest.values():
+        found = {name: part for name, part in manifest.items() if part is not None}
     for name in parts or manifest.keys() - _SERVERS:
         filled = _filled(manifest.get(name), name, "")
         if filled is not manifest.get(name):
@@ -295,7 +298,15 @@ def _filled(value: Any, name: str, above: str) -> Any:
         for key, part in value.items()
         if key not in _SERVERS and (filled := _filled(part, key, name)) is not part
     }
-    return {**value, **inner} if inner else value
+    if not inner and not any(
+        part is None and key not in _SERVERS for key, part in value.items()
+    ):
+        return value
+    return {
+        key: inner.get(key, part)
+        for key, part in value.items()
+        if part is not None or key in _SERVERS
+    }
 
 
 def _with(given: Mapping[str, Any], instead: str) -> Mapping[str, Any]:
