@@ -74,7 +74,7 @@ def test_a_pulse_of_any_clock_sends_what_is_due_and_once(
     busy, host, ahead, monkeypatch
 ):
     sent = []
-    monkeypatch.setattr(tasks, "send", lambda *a: sent.append(a[0]))
+    monkeypatch.setattr(tasks, "send", lambda *a, **_: sent.append(a[0]))
     make_due(busy)
     host(ahead)
     tasks.pulse.apply()

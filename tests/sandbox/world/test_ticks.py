@@ -299,7 +299,7 @@ def test_a_tick_that_fails_pauses_and_says_so(busy):
 def test_the_pulse_sends_what_is_due_and_once(busy, make, monkeypatch):
     make(*contended())  # paused: not due
     sent = []
-    monkeypatch.setattr(tasks, "send", lambda *a: sent.append(a[0]))
+    monkeypatch.setattr(tasks, "send", lambda *a, **_: sent.append(a[0]))
     assert tasks.pulse.apply().get() == 1
     assert tasks.pulse.apply().get() == 0
     assert sent == [busy.pk]
@@ -308,7 +308,7 @@ def test_the_pulse_sends_what_is_due_and_once(busy, make, monkeypatch):
 def test_a_pulse_costs_the_same_for_one_and_for_many(
     make, person, monkeypatch, valkey, django_assert_num_queries
 ):
-    monkeypatch.setattr(tasks, "send", lambda *a: None)
+    monkeypatch.setattr(tasks, "send", lambda *a, **_: None)
     for count in (1, 8):
         for _ in range(count):
             actions.do_play(person, make(*contended(2)).pk)
@@ -319,7 +319,7 @@ def test_a_pulse_costs_the_same_for_one_and_for_many(
 
 def test_what_was_sent_and_never_begun_is_sent_again(busy, monkeypatch):
     sent = []
-    monkeypatch.setattr(tasks, "send", lambda *a: sent.append(a))
+    monkeypatch.setattr(tasks, "send", lambda *a, **_: sent.append(a))
     Sandbox.objects.filter(pk=busy.pk).update(warm="a-dead-worker")
     tasks.pulse.apply()
     Sandbox.objects.filter(pk=busy.pk).update(queued_until=time.time() - 1)

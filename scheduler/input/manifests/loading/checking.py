@@ -257,6 +257,13 @@ def _check_annotations(document: Document) -> None:
 _TEXTS = frozenset({"annotations", "labels", "matchLabels", "nodeSelector"})
 #: Maps of amounts, in `resources`: null is none of it.
 _AMOUNTS = frozenset({"limits", "requests"})
+#: Maps of which each key is a name: who reads them says what is wrong with a null.
+_NAMED = frozenset(
+    [
+        *("hard", "max", "min", "default", "defaultRequest", "maxLimitRequestRatio"),
+        *("allocatable", "capacity", "podFixed", "minResources", "data", "parameters"),
+    ]
+)
 #: What is written by a server has none.
 _SERVERS = frozenset({"managedFields", "status"})
 
@@ -287,7 +294,7 @@ def _filled(value: Any, name: str, above: str) -> Any:
         items = [_filled(item, name, above) for item in value]
         changed = any(map(operator.is_not, items, value))
         return items if changed else value
-    if not isinstance(value, dict):
+    if not isinstance(value, dict) or name in _NAMED:
         return value
     if name in _TEXTS:
         return _with(value, "")
