@@ -8,7 +8,6 @@ from scheduler.analysis.explain.shapes import (
     Explanation,
     FlavorRow,
     PreemptionSearch,
-    Waiting,
 )
 from scheduler.engine.kueue.cache.cluster import Cluster
 from scheduler.engine.kueue.workload.info import WorkloadInfo
@@ -26,13 +25,15 @@ _NOT_FOR_QUOTA = (MISCONFIGURED, "NoMatchingFlavor", "ExceedsMaxQuota")
 
 
 def of(answer: Explanation) -> list[Sentence]:
-    """Return the sentences of an explanation."""
+    """Return the sentences of an explanation: what keeps it waiting, then its place."""
     return [
         *_state(answer),
-        *_line(answer),
+        *_held(answer),
         *_flavors(answer),
         *_topology(answer),
         *_preemption(answer),
+        *_place(answer),
+        *_cost(answer),
     ]
 
 
@@ -105,26 +106,36 @@ def _state(answer: Explanation) -> Iterator[Sentence]:
             yield Why.WAITS_AS.said(reason=attempt.reason)
 
 
-def _line(answer: Explanation) -> Iterator[Sentence]:
+def _held(answer: Explanation) -> Iterator[Sentence]:
+    """Yield what keeps it from being tried, whatever quota is free."""
     waiting = answer.waiting
     if waiting is None:
         return
     if waiting.not_before_ms is not None and waiting.not_before_ms > answer.at_ms:
         yield Why.NOT_BEFORE.said(seconds=waiting.not_before_ms / 1000)
-    if waiting.position > 1:
-        yield _behind(waiting)
-    elif answer.attempt.ran and answer.attempt.reason in _NOT_FOR_QUOTA:
-        yield Why.NOT_FOR_QUOTA.said()
-    elif waiting.inadmissible:
-        yield Why.SET_ASIDE.said()
-
-
-def _behind(waiting: Waiting) -> Sentence:
-    place, of = Place(waiting.position), waiting.of
-    if waiting.strategy == _STRICT:
+    if waiting.position > 1 and waiting.strategy == _STRICT:
+        place, of = Place(waiting.position), waiting.of
         first = Named(waiting.ahead[0]) if not waiting.more_ahead else Why.HEAD.said()
-        return Why.STRICT.said(place=place, of=of, head=first)
-    return Why.BEHIND.said(place=place, of=of, name=Named(waiting.ahead[-1]))
+        yield Why.STRICT.said(place=place, of=of, head=first)
+    elif _is_for_no_quota(answer):
+        yield Why.NOT_FOR_QUOTA.said()
+
+
+def _is_for_no_quota(answer: Explanation) -> bool:
+    return answer.attempt.ran and answer.attempt.reason in _NOT_FOR_QUOTA
+
+
+def _place(answer: Explanation) -> Iterator[Sentence]:
+    """Yield where in its queue it waits, and what brings it back."""
+    waiting = answer.waiting
+    if waiting is None:
+        return
+    if waiting.position > 1:
+        if waiting.strategy != _STRICT:
+            place, behind = Place(waiting.position), Named(waiting.ahead[-1])
+            yield Why.BEHIND.said(place=place, of=waiting.of, name=behind)
+    elif waiting.inadmissible and not _is_for_no_quota(answer):
+        yield Why.SET_ASIDE.said()
 
 
 def _flavors(answer: Explanation) -> Iterator[Sentence]:
@@ -169,8 +180,11 @@ def _preemption(answer: Explanation) -> Iterator[Sentence]:
     if not search.targets:
         yield _nobody(search)
         yield from _gates(search, _own_queue(answer), answer.priority)
+
+
+def _cost(answer: Explanation) -> Iterator[Sentence]:
     cost = answer.cost
-    if cost.looked:
+    if answer.decisive is not None and cost.looked:
         yield Short.COST.said(
             n=cost.searches, looked=cost.looked, simulations=cost.simulations
         )

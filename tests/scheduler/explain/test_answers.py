@@ -79,6 +79,17 @@ def test_its_pod_counts_among_what_waits():
 # ---- what waits, the most common cause first
 
 
+def test_what_keeps_a_workload_waiting_is_said_before_its_place_in_line():
+    late = [job(name, queue="main", cpu=4, arrival=f"{n}s") for n, name in _LATE]
+    held = job("held", queue="main", cpu=8, runtime="1h")
+    found = one(run(*small_cluster(cpu=8), held, *late, until_s=3), "second")
+    codes = [said.code for said in found.said]
+    assert codes.index("short.short") < codes.index("why.behind")
+
+
+_LATE = ((1, "first"), (2, "second"))
+
+
 def test_causes_are_counted_the_most_common_first():
     found = overview(in_line(4))
     assert found.waiting == 3
