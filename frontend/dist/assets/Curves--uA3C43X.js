@@ -1,1 +1,0 @@
-export{t as default}from"./Curves-DCLIg3b0.js";

@@ -1,0 +1,1 @@
+export{t as default}from"./Curves-Nyc3mJ0-.js";

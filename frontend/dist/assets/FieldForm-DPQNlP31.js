@@ -1,1 +1,0 @@
-export{t as default}from"./FieldForm-BvP9tfhS.js";
