@@ -294,3 +294,10 @@ def test_an_object_that_is_wrapped_is_refused_by_its_place():
 def test_memory_of_java_that_is_none_is_refused_by_who_asks_for_it():
     spec = {"driver": {"memory": "much"}, "executor": {}}
     assert complaints(headed("SparkApplication", {"spec": spec})) == ["spec.driver"]
+
+
+def test_a_count_of_a_podset_of_an_app_wrapper_is_checked_before_pods_are_made():
+    made = headed("AppWrapper", copy.deepcopy(WHOLE["AppWrapper"]))
+    counted = {"path": "template.spec.template", "replicas": ""}
+    made["spec"]["components"][0]["podSets"] = [counted]
+    assert complaints(made)[0] == "spec.components[0].podSets[0].replicas"

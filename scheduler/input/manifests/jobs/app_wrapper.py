@@ -24,7 +24,11 @@ class AppWrapper(QueuedJob):
     """Source: docs/semantics/kueue-jobs.md#appwrapper"""
 
     served = Served(group="workload.codeflare.dev", versions=("v1beta2",))
-    shape = Shape(templates=("spec.components[].template!",), of_pods=False)
+    shape = Shape(
+        templates=("spec.components[].template!",),
+        counts=("spec.components[].podSets[].replicas",),
+        of_pods=False,
+    )
     ready = ("PodsReady",)
 
     def pod_sets(
