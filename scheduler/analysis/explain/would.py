@@ -195,7 +195,8 @@ def _of_quota(world: World, key: Key, limit: int) -> list[Sentence]:
     ]
     works.sort(key=lambda one: len(one.victims))
     said = [_change(one, _OF_WORKLOAD) for one in works[:_MOST_CHANGES]]
-    return said or [IfSubmitted.NO_HELP.said()] * bool(tried)
+    changed = any(one.kind != "wait" for one in tried)
+    return said or [IfSubmitted.NO_HELP.said()] * changed
 
 
 # ------------------------------------------------------------------------

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import msgspec
+
 from scheduler.input.manifests.documents import Document
 from scheduler.input.manifests.jobs.making import BUILT_IN
 from scheduler.input.manifests.loading.loaded import Finding
@@ -187,9 +189,10 @@ def _bare_nodes(manifests: Manifests, places: Places) -> Iterator[Finding]:
         if label not in (document.data["metadata"].get("labels") or {})
     ]
     named: set[str] = set()
-    if bare:  # files of a running cluster have no such node, and are not walked
+    if bare:  # files of a running cluster have no such node, and are not read again
         for key, manifest in manifests.items():
-            named |= _words(manifest.get("spec")) if key.kind not in NODES else set()
+            if key.kind not in NODES:
+                named |= _words(manifest.get("spec"))
     for label, key, document in bare:
         if label in named:
             said = Missing.NODE_LABEL.said(name=key.name, label=label)
@@ -202,6 +205,9 @@ _OF_KUBELETS = ("kubernetes.io/hostname", "kubernetes.io/os", "kubernetes.io/arc
 
 def _words(value: object) -> set[str]:
     """Return those of the labels that stand in a value, as a key or as a text."""
+    packed = msgspec.msgpack.encode(value, enc_hook=str)
+    if not any(label.encode() in packed for label in _OF_KUBELETS):
+        return set()
     found, left = set[str](), [value]
     while left:
         one = left.pop()

@@ -276,7 +276,7 @@ def may_hold_nulls(packed: bytes) -> bool:
 def without_nulls(manifest: Manifest, parts: tuple[str, ...] = ()) -> Manifest:
     """Return an object without null: a field that is null is one that is not given.
 
-    Of `parts` only, where they are given; a null in a list stays. What was given is not changed, and is
+    Of `parts` only, where they are given; a null in a list or a map of names stays. What was given is not changed, and is
     returned itself where there is nothing to do. Cost: O(fields).
     """
     found = manifest
