@@ -73,7 +73,7 @@ def test_a_pod_gets_the_defaults_of_a_limit_range(call, make):
     assert resources == {"limits": {"cpu": "1"}, "requests": {"cpu": "100m"}}
 
 
-@pytest.mark.parametrize("kind", webhooks.OF_OTHERS)
+@pytest.mark.parametrize("kind", sorted({*webhooks.OF_OTHERS, "RayService", "JobSet"}))
 def test_a_job_of_any_kind_that_runs_keeps_its_queue(kind):
     before, after = (
         {"kind": kind, "metadata": {"labels": {webhooks.QUEUE: name}}, "spec": {}}
