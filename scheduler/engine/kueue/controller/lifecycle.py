@@ -182,8 +182,11 @@ class Lifecycle:
     def enqueue(self, work: WorkloadInfo, *, backing_off: bool = True) -> None:
         """Put a workload into its queue, if it may and has one; refreshes its order.
 
-        While its backoff runs it is set aside, unless `backing_off` is False.
+        While its backoff runs it is set aside, unless `backing_off` is False. One that
+        is in a heap stays there, whatever became of its like.
         """
+        before = work.pending_queue
+        in_heap = before is not None and before.is_in_heap(work)
         self.leave_queue(work)
         self.update_queue_order(work)
         work.refresh()
@@ -192,9 +195,10 @@ class Lifecycle:
             if self.cluster.cluster_queue_of(work) is None:
                 self.mark_queues_changed(work, None)  # its LocalQueue counts it
             return
+        added = not backing_off or (in_heap and before is queue.pending)
         if backoff_over(work, self.context.now_us):
-            queue.pending.push(work, added=not backing_off)
-        elif not backing_off:
+            queue.pending.push(work, added=added)
+        elif added:
             queue.pending.push_backing_off(work)
         else:
             queue.pending.add_inadmissible(work)

@@ -326,6 +326,11 @@ class PendingQueue:
             work.equivalence_class is not None and work.equivalence_class.inadmissible
         )
 
+    def is_in_heap(self, work: WorkloadInfo) -> bool:
+        """Return whether a workload of this queue waits to be tried."""
+        members = work.equivalence_class
+        return members is not None and not members.inadmissible
+
     def heard(self) -> int:
         """Return how many wait, but for those that their queue has not heard of again."""
         return self.pending_active + self.pending_inadmissible - len(self.unseen)

@@ -247,6 +247,9 @@ class PendingWorkloads(Protocol):
     def push_backing_off(self, work: Workload) -> None:
         """Put a workload into the heap whose backoff runs."""
 
+    def is_in_heap(self, work: Workload) -> bool:
+        """Return whether a workload waits to be tried."""
+
     def is_early(self, work: Workload) -> bool:
         """Return whether a workload is in the heap that would be set aside alone."""
 

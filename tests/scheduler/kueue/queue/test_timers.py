@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 
+import pytest
+
 from scheduler.engine.kueue.queue.requeue import TimerHeap
 from scheduler.engine.stage import Context
 from scheduler.model.objects import Key
@@ -11,6 +13,8 @@ from tests.conformance import kueue
 from tests.scheduler.kueue.reference.timers import Event, OpenOrderError, Timers, case
 
 CASES = 25
+# A held LocalQueue opens again; the like of one of its Workloads has failed.
+OPENED = [3645, 3681, 4359, 5199]
 
 
 def decided(script: dict) -> list[Event]:
@@ -35,6 +39,13 @@ def test_timers_of_drawn_workloads_are_those_of_the_text():
         script = case(draw)
         events, recorded = expected(script)
         assert decided(script)[:recorded] == events, seed
+
+
+@pytest.mark.parametrize("seed", OPENED)
+def test_a_workload_in_the_heap_stays_there_when_its_condition_changes(seed):
+    script = case(random.Random(seed))
+    events, recorded = expected(script)
+    assert decided(script)[:recorded] == events
 
 
 def test_an_instant_that_was_moved_or_taken_away_is_not_due():

@@ -237,7 +237,7 @@ class Timers:
         if queue.stop != "None" and spec["stopPolicy"] == "None":
             for work in self.works:
                 if work.queue is queue:
-                    self._enter(work)
+                    work.inadmissible = False  # tried, though its like has failed
         queue.stop = spec["stopPolicy"]
 
     def _enter(self, work: _Workload) -> None:
