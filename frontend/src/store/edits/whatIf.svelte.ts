@@ -1,16 +1,19 @@
 // The open what-if: changes from a tick on, run beside the run without them, until it is kept or put away.
 
+import { untrack } from "svelte";
+
 import { address, ask as inAddress } from "@/lib/address.svelte";
 import { announce, toast } from "@/lib/say.svelte";
 import { t } from "@/lib/words.svelte";
 import { ask, askSoFar, record, Refusal, request, type Cause, type Json } from "@/net/rest";
 import type { PairLine, WhatIfState, WorkloadVerdict } from "@/protocol/types";
 import { addedTo, changed, movesOf, type Change, type Part } from "@/store/edits/changes";
-import { apartAt, bothAt, differs, furthestApart, lineKey, linesByKey, rowsOf, type Apart } from "@/store/edits/pairLines";
+import { bothAt, differs, furthestApart, lineKey, linesByKey, rowsOf, type Apart } from "@/store/edits/pairLines";
 import { attempt, nameOf, reportRefusal, undo } from "@/store/live/intents";
 import { halt } from "@/store/live/cursor.svelte";
 import { live } from "@/store/live/live.svelte";
 import { objectPath } from "@/store/live/server";
+import { Signal } from "@/store/rows/signals.svelte";
 
 const HORIZON_MS = 600_000;
 
@@ -102,9 +105,11 @@ class WhatIf {
   /** From where to where both sides run; null until they have. */
   readonly frame: Frame | null = $derived.by(() => {
     const verdict = this.shown?.verdict ?? null;
-    return verdict === null ? null : { fromMs: verdict.fromMs, toMs: verdict.toMs, tickMs: live.latest.sandbox?.tickMs ?? 1000 };
+    return verdict === null ? null : { fromMs: verdict.fromMs, toMs: verdict.toMs, tickMs: live.shown.tickMs };
   });
   readonly #all: ReadonlyMap<string, PairLine> = $derived(linesByKey(this.shown?.verdict?.lines ?? []));
+  // Both sides of each line at `atMs`: when that moves, only who reads a line with another value then is asked again.
+  readonly #sides: ReadonlyMap<string, Signal<Apart | null>> = $derived(new Map([...this.#all].map(([key, line]) => [key, new Signal(bothAt(line, untrack(() => this.atMs)))])));
   /** How queues go on where the sides differ. */
   readonly lines: ReadonlyMap<string, PairLine> = $derived(new Map([...this.#all].filter(([, line]) => differs(line))));
   /** The keys of queues and cohorts that differ anywhere: their rows are drawn of `atMs` as a whole. */
@@ -118,14 +123,27 @@ class WhatIf {
     return ms > frame.fromMs && ms <= frame.toMs ? ms : (this.#furthest ?? frame.toMs);
   });
 
+  constructor() {
+    $effect.root(() => {
+      $effect(() => {
+        const [{ atMs }, sides] = [this, this.#sides];
+        for (const [key, side] of sides) {
+          const [before, now] = [side.peek, bothAt(this.#all.get(key), atMs)];
+          if (before?.without !== now?.without || before?.changed !== now?.changed) side.value = now;
+        }
+      });
+    });
+  }
+
   /** Return both sides of a queue at that instant; null where they are equal. */
-  apart(of: PairLine["of"], queue: string, flavor = "", resource = ""): Apart | null {
-    return this.lines.size === 0 ? null : apartAt(this.lines.get(lineKey(of, queue, flavor, resource)), this.atMs);
+  apart(...of: Parameters<WhatIf["both"]>): Apart | null {
+    const both = this.both(...of);
+    return both?.without === both?.changed ? null : both;
   }
 
   /** Return both sides of a queue that differs at that instant, also where they are equal; null of one that does not. */
   both(of: PairLine["of"], queue: string, flavor = "", resource = ""): Apart | null {
-    return bothAt(this.#all.get(lineKey(of, queue, flavor, resource)), this.atMs);
+    return this.#sides.get(lineKey(of, queue, flavor, resource))?.value ?? null;
   }
 
   /** Return an object's manifest, or the policy document, with the changes made. */

@@ -38,7 +38,7 @@ export async function findLesson(id: string): Promise<void> {
 }
 
 // A recording ends: what lies behind its last tick is looked at there.
-const tickOfMs = (ms: number): number => Math.min(tickOf(ms, live.latest.sandbox?.tickMs ?? 1000), live.latest.sandbox?.lastTick ?? Infinity);
+const tickOfMs = (ms: number): number => Math.min(tickOf(ms, live.shown.tickMs), live.latest.sandbox?.lastTick ?? Infinity);
 
 /** Return the tick of a stop, and the one at which its answer is seen. */
 export function ticksOf(index: number): readonly [stop: number, answer: number] {

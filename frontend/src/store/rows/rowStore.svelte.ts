@@ -8,7 +8,7 @@ import type { RowKind } from "@/protocol/rows";
 import { Columns } from "@/store/rows/columns.svelte";
 import type { Stack } from "@/store/rows/cardPositions";
 import { changedKeys, EMPTY_PAGE, sandboxOf, type Page } from "@/store/rows/page";
-import { KindSignal, RowSignal } from "@/store/rows/signals.svelte";
+import { KindSignal, Signal } from "@/store/rows/signals.svelte";
 import { WaitingAsks } from "@/store/rows/waitingAsks.svelte";
 
 type RowOf<K extends RowKind> = Extract<AnyRow, { kind: K }>;
@@ -26,14 +26,15 @@ export class RowStore {
   page = $state.raw<Page>(EMPTY_PAGE);
   samples = $state.raw<readonly Sample[]>([]);
   events = $state.raw<readonly EventLine[]>([]);
-  /** What every card asks of the sandbox, apart from its row: that one changes at every tick. */
+  /** What cards and charts ask of the sandbox, apart from its row: that one changes at every tick. */
   stack = $state<Stack>("kueue");
   fairSharing = $state(false);
   source = $state<SandboxRow["source"]>("simulated");
+  tickMs = $state(1000);
   #rows: Page["rows"] = EMPTY_PAGE.rows; // of the page, without depending on it
   readonly columns = new Columns();
   readonly asks = new WaitingAsks();
-  readonly #signals = new Map<string, RowSignal>();
+  readonly #signals = new Map<string, Signal<AnyRow | undefined>>();
   // All at once: a list made while it is being read would not be reactive.
   readonly #kinds: Readonly<Record<RowKind, KindSignal>> = {
     Sandbox: new KindSignal(),
@@ -63,7 +64,7 @@ export class RowStore {
       dependsOn(this.#missed);
       return undefined;
     }
-    return signal.row;
+    return signal.value;
   }
 
   /** Return a row of one kind by key, or undefined. */
@@ -142,6 +143,7 @@ export class RowStore {
     this.stack = sandbox?.stack ?? "kueue";
     this.fairSharing = sandbox?.fairSharing ?? false;
     this.source = sandbox?.source ?? "simulated";
+    this.tickMs = sandbox?.tickMs ?? 1000;
   }
 
   #put(key: string, row: AnyRow | undefined, moved: Set<RowKind>, touched: Set<RowKind>): void {
@@ -151,8 +153,8 @@ export class RowStore {
     touched.add(known.kind);
     if (row === undefined || signal === undefined) moved.add(known.kind);
     if (row === undefined) this.#signals.delete(key);
-    if (signal !== undefined) signal.row = row;
-    else this.#signals.set(key, new RowSignal(row));
+    if (signal !== undefined) signal.value = row;
+    else this.#signals.set(key, new Signal<AnyRow | undefined>(row));
   }
 
   #relist(kind: RowKind): void {
