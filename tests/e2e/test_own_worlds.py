@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.builders import cluster_queue, flavor, job, local_queue, node, pod
 from tests.draws import fresh
@@ -246,3 +246,37 @@ def test_the_what_if_begins_with_what_waits_and_the_setting_nearest_to_it(
         form = page.get_by_role("form", name="Fields").first
         expect(form.get_by_label("Reclaim within the cohort")).to_be_visible()
         expect(page).to_have_url(re.compile(team))
+
+
+def test_a_what_if_that_opens_leaves_the_page_at_the_tick_looked_at(
+    board: Board,
+) -> None:
+    page = board.page
+    api = begin(board, teams(), 9)
+    body = {"spec": {"stopPolicy": "Hold"}}
+    patch = {"kind": "ClusterQueue", "name": "team-a", "body": body}
+    asked = {"at": 4, "changes": [{"patch": patch}], "horizonMs": 60_000}
+    number = page.request.post(f"{api}/what-ifs?wait=60", data=asked).json()["id"]
+    address = page.url
+    for tick in ("9", "7"):
+        past = "" if tick == "9" else f"&tick={tick}"
+        page.goto(f"{address}?what-if={number}{past}")
+        expect(board.verdict()).to_contain_text("tick 4")
+        expect(page.get_by_test_id("tick")).to_have_text(tick)
+
+
+def test_an_answer_that_comes_when_its_object_is_no_longer_looked_at_breaks_nothing(
+    board: Board,
+) -> None:
+    page = board.page
+    begin(board, teams(), 3)
+    held: list[Route] = []
+    page.route(re.compile("/objects/ClusterQueue/"), lambda asked: held.append(asked))
+    page.goto(f"{page.url}?sel=ClusterQueue//team-a&tab=yaml")
+    wait_for(lambda: (page.wait_for_timeout(20), held)[1], "what the pane asks for")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("heading", name="This sandbox")).to_be_visible()
+    for route in held:
+        with page.expect_response(route.request.url):
+            route.continue_()
+    page.evaluate("() => new Promise(requestAnimationFrame)")

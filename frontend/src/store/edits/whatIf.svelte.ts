@@ -500,8 +500,7 @@ export async function open(number: number): Promise<void> {
   [whatIf.changes, whatIf.found, whatIf.horizonMs, whatIf.at] = [parts.map((part) => ({ said: [describe(part)], parts: [part] })), runs ? null : found, found.horizonMs, found.at];
   whatIf.seen = seenBy(found);
   if (whatIf.beside?.id === found.id) whatIf.beside = null;
-  const past = found.at < (live.latest.sandbox?.tick ?? 0);
-  inAddress({ "what-if": String(found.id), tick: past ? String(found.at) : null });
+  inAddress({ "what-if": String(found.id) }); // the tick looked at stays
   if (runs) {
     going.hear = (so) => { heard(going, so); };
     void runsBeside(going, { of: whatIf.seeds, done: 0, found }, close);
