@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from sandbox.models.access import TOKEN_PREFIX
+from tests.e2e.board import MANIFESTS
 from tests.services.provider import Provider
 from tests.services.server import ServerRun
 
@@ -117,6 +118,22 @@ def test_a_token_is_made_used_and_revoked_on_the_page(visit: Visitor) -> None:
     expect(vera.get_by_role("button", name="Revoke ci")).to_have_count(0)
     assert asked.request.get("/api/v1/me", headers=bearer).status == 401
     asked.close()
+
+
+def test_files_that_the_browser_keeps_go_when_somebody_signs_out(
+    visit: Visitor,
+) -> None:
+    vera = visit()
+    sign_in(vera, "vera", "/")
+    vera.locator("input[type=file]").set_input_files(MANIFESTS / "two-teams.yaml")
+    vera.wait_for_url("**/s/*/**")
+    vera.wait_for_function(
+        "() => localStorage['quotalab.files']?.includes('two-teams')"
+    )
+    vera.goto("/account")
+    vera.get_by_role("button", name="Sign out").click()
+    expect(vera.get_by_role("button", name="Sign in")).to_be_visible()
+    assert vera.evaluate("localStorage['quotalab.files']") == "[]"
 
 
 def test_by_the_provider_in_and_out(visit: Visitor, organisation: Provider) -> None:
