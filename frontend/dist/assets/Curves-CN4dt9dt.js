@@ -1,1 +1,0 @@
-export{t as default}from"./Curves-Nyc3mJ0-.js";
