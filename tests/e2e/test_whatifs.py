@@ -306,6 +306,21 @@ def test_the_result_is_a_patch_of_the_file_that_it_came_from(
     assert file.read_text() == before.replace(old, new, 1)
 
 
+def test_the_patch_is_of_the_files_that_were_given_to_the_sandbox(
+    board: Board,
+) -> None:
+    page = board.load("two-teams.yaml").page
+    api = re.sub(r"/s/(\w+)/.*", r"/api/v1/sandboxes/\1", page.url)
+    body = {"spec": {"preemption": {"withinClusterQueue": "Never"}}}
+    change = {"patch": {"kind": "ClusterQueue", "name": "alpha", "body": body}}
+    asked = {"at": 0, "changes": [change]}
+    made = page.request.post(f"{api}/what-ifs?wait=60", data=asked).json()
+    page.goto(page.url.replace("/board", f"/what-if?what-if={made['id']}"))
+    with page.expect_download() as saved:  # nothing is chosen: the browser keeps them
+        page.get_by_role("button", name="Patch of my files").click()
+    assert "+++ b/two-teams.yaml" in saved.value.path().read_text()
+
+
 def test_the_release_in_the_header_leads_to_another_one(board: Board) -> None:
     page = board.page
     board.begin("two-teams.yaml")
