@@ -141,7 +141,7 @@ def _proved(
                 "record {script, seen}, or --kubeconfig with a cluster to play it on"
             )
         ours = in_sandbox(asked, record.script)
-        found = differences(record.seen, ours, record.script)
+        found = differences(record.seen, ours, record.script, others=record.others)
         lines += _lines(record, ours, found)
         listed.append(_document(record, found))
         status = FAILED if found else status

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -110,12 +110,34 @@ def compared(seen: Seen, script: Document) -> Document:
 
 
 def differences(
-    real: Seen, ours: Seen, script: Document, *, told: bool = True
+    real: Seen,
+    ours: Seen,
+    script: Document,
+    *,
+    told: bool = True,
+    others: Sequence[Seen] = (),
 ) -> list[shown.Difference]:
     """Return where two plays of a script differ, less what is set aside.
 
-    Without `told` events and metrics are set aside, too.
+    Without `told` events and metrics are set aside, too. Of a script whose outcome
+    differs from play to play, `others` are further real ones: what one of them showed
+    is no difference. Cost: a comparison for each.
     """
+    found = _differences(real, ours, script, told)
+    for other in others:
+        places = [one.at for one in _differences(other, ours, script, told)]
+        found = [one for one in found if any(_overlap(one.at, at) for at in places)]
+    return found
+
+
+def _overlap(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
+    """Return whether two ways lead to one place, or one of them leads into the other."""
+    return all(a == b for a, b in zip(one, other, strict=False))
+
+
+def _differences(
+    real: Seen, ours: Seen, script: Document, told: bool
+) -> list[shown.Difference]:
     both = compared(real, script), compared(ours, script)
     for step in {*both[0]} & {*both[1]}:
         looks = [one[step] for one in both if isinstance(one[step], dict)]

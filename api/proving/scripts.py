@@ -21,11 +21,15 @@ class ScriptError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A script, and what a cluster showed; `seen` is None where it was never played."""
+    """A script, and what a cluster showed; `seen` is None where it was never played.
+
+    `others` are plays that showed something else: its outcome is not one.
+    """
 
     file: Path
     script: Document
     seen: Seen | None
+    others: tuple[Seen, ...] = ()
 
 
 def read(paths: list[Path]) -> list[Record]:
@@ -48,17 +52,21 @@ def read_file(file: Path) -> Record:
             f"{file}: expected an object with `steps`, got {_kind(given)}"
         )
     seen: Any = None
+    others: list[Any] = []
     if "script" in given:
-        seen = given.get("seen")
+        seen, others = given.get("seen"), given.get("others") or []
         given = given["script"]
-        if not isinstance(seen, dict):
-            raise ScriptError(f"{file}: seen: expected an object, got {_kind(seen)}")
-    return Record(file, _checked(file, given), seen)
+        for one in [seen, *others]:
+            if not isinstance(one, dict):
+                raise ScriptError(f"{file}: seen: expected an object, got {_kind(one)}")
+    return Record(file, _checked(file, given), seen, tuple(others))
 
 
 def write(record: Record) -> None:
     """Write a record to its file."""
-    document = {"script": record.script, "seen": record.seen}
+    document: dict[str, Any] = {"script": record.script, "seen": record.seen}
+    if record.others:
+        document["others"] = list(record.others)
     record.file.write_text(json.dumps(document, indent=1) + "\n")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from typing import Any
 
@@ -146,6 +147,18 @@ def test_a_difference_names_the_step_and_the_object_to_look_at(written, capsys):
     assert main(["prove", written(record)]) == 1
     said = capsys.readouterr().out
     assert "3 see end > Job default/a\n    0.suspend: true | false" in said
+
+
+def test_what_one_of_several_plays_of_a_script_showed_is_no_difference(written, capsys):
+    ours = seen_here()
+    real = copy.deepcopy(ours)
+    real["3 see end"]["Job default/a"][0] |= {"suspend": True, "active": 0}
+    record = {"script": small(), "seen": real, "others": [copy.deepcopy(ours)]}
+    record["others"][0]["3 see end"]["Job default/a"][0]["active"] = 0
+    assert main(["prove", written(record)]) == 1
+    said = capsys.readouterr().out
+    assert "0.active: 0 | 1" in said
+    assert "suspend" not in said
 
 
 @pytest.mark.parametrize(

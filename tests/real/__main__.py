@@ -11,7 +11,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
@@ -19,7 +18,7 @@ from api.command.local import InProcess, begin
 from api.proving import scripts
 from api.proving.clusters import ClusterServer
 from api.proving.playing import FRAMEWORKS, SandboxServer, differences, play
-from api.proving.scripts import Record
+from api.proving.scripts import Record, Seen
 from sandbox.following.cluster import WritableCluster
 from tests.real.asking import RefusedError
 from tests.real.building import MissingError, programs
@@ -87,6 +86,13 @@ def _parser() -> argparse.ArgumentParser:
         help="of `test`: write each record here, also those that are known",
     )
     parser.add_argument(
+        "--plays",
+        type=int,
+        default=3,
+        metavar="N",
+        help="of `test`: how often a script is played that differs from a sandbox",
+    )
+    parser.add_argument(
         "--build", action="store_true", help="build what is missing, start nothing"
     )
     return parser
@@ -102,7 +108,7 @@ def _test(plane: Plane, options: argparse.Namespace, found: list[Record]) -> int
     releases = {**plane.programs.releases}
     if options.release:
         releases["kueue"] = options.release
-    equal = 0
+    equal = unstable = 0
     # Kueue restarts for another Configuration: those of one are played together.
     for one in sorted(found, key=_config_of):
         try:
@@ -116,25 +122,36 @@ def _test(plane: Plane, options: argparse.Namespace, found: list[Record]) -> int
             real = play(server, script)
         with SandboxServer(transport, _ticks, script) as server:
             ours = play(server, script)
+        others: list[Seen] = []
         differs = differences(real, ours, script)
+        for _ in range(options.plays - 1 if differs else 0):
+            with ClusterServer(cluster, metrics=plane.metrics) as server:
+                another = play(server, script)
+            if differences(real, another, script):
+                others.append(another)
+            differs = differences(real, ours, script, others=others)
         again = differences(real, one.seen, one.script) if one.seen else []
         equal += not differs
-        _report(one, [*map(str, differs)], [*map(str, again)])
+        unstable += bool(others)
+        _report(one, [*map(str, differs)], [*map(str, again)], len(others))
         plane.check()
         if options.into or one.seen is None:
             folder = options.into or one.file.parent
             folder.mkdir(parents=True, exist_ok=True)
             file = folder / f"{one.file.stem}.json"
-            scripts.write(replace(one, file=file, script=script, seen=real))
-    print(f"{equal} of {len(found)} scripts equal")
+            record = Record(file, script, real, tuple(others))
+            scripts.write(record)
+    print(f"{equal} of {len(found)} scripts equal, {unstable} unstable")
     return int(equal != len(found))
 
 
-def _report(one: Record, differs: list[str], again: list[str]) -> None:
+def _report(one: Record, differs: list[str], again: list[str], others: int) -> None:
     word = "differs" if differs else "equal  "
     known = "" if one.seen is None else ", as recorded"
     if again:
         known = f", {len(again)} differences from the record"
+    if others:
+        known += f", unstable: {others} further plays showed something else"
     print(f"{word} {one.script['name']}{known}", flush=True)
     for line in differs:
         print(f"    {line}")

@@ -27,7 +27,7 @@ def name_of(file: Path) -> str:
 def test_a_sandbox_shows_what_a_control_plane_showed(played, file):
     record = scripts.read_file(file)
     ours = played(record.script)
-    found = differences(record.seen, ours, record.script)
+    found = differences(record.seen, ours, record.script, others=record.others)
     messages = [
         *record.seen.get(MESSAGES, {}).items(),
         *ours.get(MESSAGES, {}).items(),
