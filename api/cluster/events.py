@@ -185,7 +185,7 @@ def _pasts(
         if event.type == "Arrive" or stops:
             queued[subject] = at
             reserved.pop(subject, None)
-            if not _suspends(event):  # Kueue resumes at once what is admitted
+            if _suspended(event) != SUSPENDS:  # Kueue resumes at once what is admitted
                 running.pop(key, None)
         elif event.type == "ReserveQuota":
             reserved[subject] = at
@@ -198,18 +198,21 @@ def _pasts(
 def _stops(event: Event) -> bool:
     """Return whether an event takes the quota of a Workload away."""
     if event.type in (CHANGED, "Edit"):
-        return event.reason in ("Delete", "Replaced") or _suspends(event)
+        return event.reason in ("Delete", "Replaced") or _suspended(event) == SUSPENDS
     return event.type in ("Evict", "Preempt")
 
 
-def _suspends(event: Event) -> bool:
-    """Return whether a person suspends a Job that was not."""
-    data = event.data or {}
+def _suspended(event: Event) -> tuple[bool, bool]:
+    """Return whether a Job was suspended before a person's edit, and after it."""
+    data = (event.data or {}) if event.subject.startswith("Job/") else {}
     was, now = (
         bool(((data.get(side) or {}).get("spec") or {}).get("suspend"))
         for side in ("before", "after")
     )
-    return event.subject.startswith("Job/") and now and not was
+    return was, now
+
+
+SUSPENDS, RESUMES = (False, True), (True, False)
 
 
 def _seconds(since_ms: int | None, at_ms: int) -> int | None:
@@ -441,8 +444,12 @@ def _edited(event: Event, key: Key, jobs: Jobs, past: Past) -> Iterator[Told]:
         yield from _stopped_job(key, "Workload is deleted", jobs, past)
 
 
-def _job_edited(event: Event, key: Key, _: Jobs, past: Past) -> Iterator[Told]:
-    if past.pods and _suspends(event):
+def _job_edited(event: Event, key: Key, jobs: Jobs, past: Past) -> Iterator[Told]:
+    change = _suspended(event)
+    owned = (name for (_, name), job in jobs.items() if job == key)
+    if change == RESUMES and all(name.startswith("Pod/") for name in owned):
+        yield Told(key, "Resumed", "Job resumed", JOB_CONTROLLER)
+    if past.pods and change == SUSPENDS:
         yield Told(key, "Suspended", "Job suspended", JOB_CONTROLLER)
         for pod in past.pods:
             said = f"Deleted pod: {pod}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from msgspec import UNSET
 
-from scheduler.engine.lifetime.admission import owner_key
 from scheduler.engine.lifetime.pod_ends import (
     BACKOFF_MS,
     LONGEST_BACKOFF_MS,
@@ -225,7 +224,7 @@ class NodeLoss(PodEnds):
             delay = min(doubled, LONGEST_BACKOFF_MS)
             if since_ms is not None:
                 delay = max(0, since_ms + delay - self.context.now_ms)
-            self._next(run, Due.REPLACE, delay)
+            self._back_off(run, delay)
         elif self.set_of(self.host.objects[owner]) is not None:
             self._next(run, Due.REPLACE, 0)  # when its name is free again
         else:
@@ -243,8 +242,7 @@ class NodeLoss(PodEnds):
         """Return whether a Job's controller replaces the pods, after a back-off."""
         if not self.steps.takes_time("termination"):
             return False
-        job = owner_key(self.host.objects[owner], _JOB)
-        return owner.kind == "Job" or job is not None
+        return self.job_key(owner).kind == "Job"
 
     def _replace(self, run: Run) -> None:
         """Make up for the pods that a Job lost: its back-off is over."""

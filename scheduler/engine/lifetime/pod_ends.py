@@ -149,7 +149,7 @@ class PodEnds(RunScaling):
             run.failed = True
             self._finish(run)
         else:
-            self._next(run, Due.REPLACE, again_ms)
+            self._back_off(run, again_ms)
 
     def _judge_failures(
         self, run: Run, job: Object, pods: list[Key]
@@ -214,8 +214,7 @@ class PodEnds(RunScaling):
 
     def _most_failures(self, owner: Key) -> float:
         """Return how many lost pods an owner makes up for: a Job's back-off limit."""
-        job = owner_key(self.host.objects[owner], _JOB)
-        owner = job or owner
+        owner = self.job_key(owner)
         if owner.kind != "Job" or owner not in self.host.objects:
             return math.inf
         limit = self.host.objects[owner].spec.get("backoffLimit")

@@ -40,6 +40,8 @@ class Restoring(Advancing):
             state["tries"] = tries
         if (expires := self.expiring.get(obj.key)) is not None:
             state["expires"] = expires
+        if (failed := self.failed.get(obj.key)) is not None:
+            state["failed"] = list(failed)
         if (collected := self.orphaned.get(obj.key)) is not None:
             state["collected"] = collected
         if obj.key in self.older:
@@ -98,6 +100,9 @@ class Restoring(Advancing):
             self.timers.add(state["ends"], Due.GONE, key)
         if "expires" in state:
             self.expire_at(key, state["expires"])
+        if "failed" in state:
+            lost, row, until = state["failed"]
+            self.failed[key] = lost, row, until
         if "collected" in state:
             self.collect_at(key, state["collected"])
         if "scheduled" in state:

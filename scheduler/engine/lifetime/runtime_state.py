@@ -37,6 +37,7 @@ JOB_KINDS = tuple(
 )
 _JOB_KINDS = frozenset(JOB_KINDS)
 _POD = frozenset({POD})
+_JOB = frozenset({"Job"})
 
 
 class LifetimeHost(Protocol):
@@ -187,6 +188,8 @@ class RuntimeState:
         #: Pods that controllers made; kept by these.
         self.made_by_controllers: Mapping[Key, Any] = {}
         self.expiring: dict[Key, int] = {}  # Job that has ended -> deleted at
+        #: Job -> pods that it lost, those in a row, and until when it makes no others.
+        self.failed: dict[Key, tuple[int, int, int]] = {}
         self.orphaned: dict[Key, int] = {}  # pod whose node was deleted -> collected at
         #: StatefulSets whose template changed, and pods of theirs that have another.
         self.older: dict[Key, None] = {}
@@ -205,8 +208,15 @@ class RuntimeState:
         """Return the owner's run, a new one if it has none."""
         run = self.runs.get(owner)
         if run is None:
-            run = self.runs[owner] = Run(owner=owner)
+            lost, _, _ = self.failed.get(self.job_key(owner), (0, 0, 0))
+            run = self.runs[owner] = Run(owner=owner, lost_pods=lost)
         return run
+
+    def job_key(self, owner: Key) -> Key:
+        """Return the Job that the owner of a run is of, else the owner."""
+        if owner.kind != WORKLOAD or owner not in self.host.objects:
+            return owner
+        return owner_key(self.host.objects[owner], _JOB) or owner
 
     def attach(self, run: Run, pod: Key) -> None:
         """Make a pod part of a run."""

@@ -92,6 +92,7 @@ class Lifetime(Restoring):
         self.leaving.pop(key, None)
         self.terminating.pop(key, None)
         self.expiring.pop(key, None)
+        self.failed.pop(key, None)
         self.older.pop(key, None)
         self.orphaned.pop(key, None)
         if owner is not None and owner != key:

@@ -116,7 +116,7 @@ class RunStarting(RunRounds):
         if run.pods:
             self._begin_waiting(run, owner, pod_sets)
         run.attempt += 1
-        run.failures = 0
+        _, run.failures, until = self.failed.get(self.job_key(owner.key), (0, 0, 0))
         run.active = True
         run.started_ms = self.context.now_ms
         run.waiting.clear()
@@ -128,7 +128,10 @@ class RunStarting(RunRounds):
             return
         self._set_deadline(run, run.started_ms)
         self.jobs.resized(owner, started=True)
-        if self.placement():
+        if self.placement() and until > self.context.now_ms:
+            run.step = int(Due.REPLACE), until
+            self.timers.add(until, Due.REPLACE, owner.key)
+        elif self.placement():
             self._make_pods(run, owner, pod_sets)
         else:
             self._wait_ready(run, owner.key)

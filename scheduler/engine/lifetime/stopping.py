@@ -210,6 +210,18 @@ class RunStopping(RunEnding):
         self.timers.add(at, due, run.owner)
         self._touch(run.owner)
 
+    def _back_off(self, run: Run, delay: int) -> None:
+        """Let a Job that lost pods make others after a delay (ms), also if it stops.
+
+        Source: docs/semantics/kueue-lifecycle.md#pods-of-a-job-that-fail.
+        """
+        self._next(run, Due.REPLACE, delay)
+        job = self.job_key(run.owner)
+        if job.kind == "Job":
+            until = self.context.now_ms + delay
+            self.failed[job] = run.lost_pods, run.failures, until
+            self._touch(job)
+
     def _takes(self, step: str, run: Run) -> int:
         return self.steps.draw(step, str(run.owner), run.attempt)
 
