@@ -107,7 +107,8 @@ class ObjectHandlers:
         if known is not None and known.spec == spec and not restore:
             return
         if known is not None:
-            self.edits.tree(known)
+            if known.spec.cohort != spec.cohort:
+                self.edits.leave(known)
             if known.spec.groups != spec.groups:
                 # Their statuses list the flavors of its groups.
                 listing = self.cluster.local_queues_of.get(spec.name, ())
@@ -174,12 +175,14 @@ class ObjectHandlers:
             return
         self.cluster.needs_linking = True
         if not restore:
-            self.edits.tree(self.cluster.forest.cohorts.get(spec.name))
+            known = self.cluster.forest.specs.get(spec.name)
+            if known is not None and known.parent != spec.parent:
+                self.edits.leave(self.cluster.forest.cohorts.get(spec.name))
             self.edits.cohorts[spec.name] = None
         self.cluster.forest.specs[spec.name] = spec
 
     def _remove_cohort(self, key: Key) -> None:
-        self.edits.tree(self.cluster.forest.cohorts.get(key.name))
+        self.edits.leave(self.cluster.forest.cohorts.get(key.name))
         self.cluster.needs_linking = True
         self.cluster.forest.specs.pop(key.name, None)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from scheduler.engine.kueue.cache.assumed import drop_quota, take_quota
@@ -284,8 +284,9 @@ def _deciding(work: WorkloadInfo) -> tuple[object, ...]:
 
 
 #: What an edit of a ClusterQueue means: its workloads are looked at again, quota
-#: moved in its tree, its inadmissible workloads requeue and nothing else.
-TOUCHED, QUOTA, REQUEUE = 1, 2, 4
+#: moved in its tree, its inadmissible workloads requeue and nothing else, another
+#: left its tree and nobody requeues.
+TOUCHED, QUOTA, REQUEUE, LEFT = 1, 2, 4, 8
 
 
 class Edits:
@@ -305,13 +306,24 @@ class Edits:
 
     def tree(self, node: QuotaNode | None) -> None:
         """Note a change of quota for all ClusterQueues of a tree as it is linked."""
-        if isinstance(node, ClusterQueue):
-            for queue in self.cluster.tree_queues(node):
-                self.queue(queue, QUOTA)
-        elif isinstance(node, Cohort):
-            root = node.root
-            for queue in root.subtree() if isinstance(root, Cohort) else ():
-                self.queue(queue, QUOTA)
+        for queue in self._tree(node):
+            self.queue(queue, QUOTA)
+
+    def _tree(self, node: QuotaNode | None) -> Iterator[ClusterQueue]:
+        root = None if node is None else node.root
+        if isinstance(root, Cohort):
+            yield from root.subtree()
+        elif isinstance(node, ClusterQueue):
+            yield node
+
+    def leave(self, node: QuotaNode | None) -> None:
+        """Note that a ClusterQueue or cohort leaves its tree: nobody there is requeued.
+
+        Source: docs/semantics/kueue.md#requeueing-inadmissible-workloads.
+        """
+        for queue in self._tree(node):
+            if queue is not node:
+                self.queue(queue, LEFT)
 
     def flavor(
         self, name: str, *, restore: bool = False, requeues: bool = True
@@ -382,8 +394,9 @@ class Edits:
         queue = self.cluster.forest.queues.get(name)
         if queue is None:
             return
-        queue.generation += bool(kind & QUOTA)
-        self.life.to_requeue[queue] = None
+        queue.generation += bool(kind & (QUOTA | LEFT))
+        if kind != LEFT:
+            self.life.to_requeue[queue] = None
         if kind & TOUCHED:
             self.unreconciled[name] = None
             for local_queue in self.cluster.local_queues_of.get(name, ()):
