@@ -11,19 +11,19 @@ from tests.scheduler.kueue.rig import Rig
 def test_queues_that_borrow_are_served_by_the_age_of_their_workload():
     rig = Rig()
     rig.queue("owner", cpu=3, cohort="lab")
-    rig.queue("early", cpu=0, cohort="lab")
     rig.queue("a-late", cpu=0, cohort="lab")
+    rig.queue("early", cpu=0, cohort="lab")
     holder = rig.workload("holder", "owner", cpu=3)
     rig.run(0)
-    rig.context.now_ms = 1000
-    rig.workload("first", "early", cpu=3)
+    rig.context.now_ms, rig.made = 1000, 200
+    rig.workload("senior", "early", cpu=3)
     rig.run(1)
-    rig.context.now_ms = 2000
-    rig.workload("second", "a-late", cpu=3)
+    rig.context.now_ms, rig.made = 2000, 100  # its UID comes first
+    rig.workload("junior", "a-late", cpu=3)
     rig.run(2)
     rig.stage.finish(holder, "Succeeded", "")
     rig.run(3)
-    assert rig.runs() == ["first"]
+    assert rig.runs() == ["senior"]
 
 
 def test_a_queue_gives_no_more_than_it_borrows():

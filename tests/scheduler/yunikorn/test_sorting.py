@@ -77,9 +77,9 @@ def _served(world: World, count: int) -> list[str]:
 def test_fifo_serves_all_of_the_first_application_first() -> None:
     world = _leaf("fifo")
     for number in range(2):
-        world.waiting(f"late{number}", "root.q", 1, app="late", age_s=10)
-        world.waiting(f"early{number}", "root.q", 1, app="early", age_s=20)
-    for app, age in (("late", 10_000), ("early", 20_000)):
+        world.waiting(f"late{number}", "root.q", 1, app="junior", age_s=10)
+        world.waiting(f"early{number}", "root.q", 1, app="senior", age_s=20)
+    for app, age in (("junior", 10_000), ("senior", 20_000)):
         world.partition.apps[app].submit_ms = world.partition.now_ms - age
         world.partition.apps[app].queue.resort(world.partition.apps[app])
     assert _served(world, 4) == ["early0", "early1", "late0", "late1"]
