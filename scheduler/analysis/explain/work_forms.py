@@ -33,7 +33,11 @@ _RULES = (
     "hostNetwork",
     "nodeName",
     "schedulerName",
+    "volumes",
+    "resourceClaims",
 )
+#: What makes a volume bind a pod to nodes: a claim.
+_OF_CLAIMS = ("persistentVolumeClaim", "ephemeral")
 #: Parts of what a pod asks for that are tried: numerator, denominator.
 _PARTS = ((3, 4), (1, 2), (1, 4), (1, 8))
 _MOST_OF_A_KIND = 6
@@ -246,8 +250,15 @@ def _without_rules(objects: Sequence[Object]) -> Iterator[Variant]:
             for pod in _pods(obj):
                 pod.pop(name, None)
 
-        if any(field_ in pod for obj in objects for pod in _pods(obj)):
+        if any(_is_bound(pod, field_) for obj in objects for pod in _pods(obj)):
             yield IfSubmitted.NO_RULE.said(field=field_), _changed(objects, free)
+
+
+def _is_bound(pod: dict[str, Any], field_: str) -> bool:
+    """Return whether a pod has such a rule; volumes without a claim are on every node."""
+    if field_ != "volumes":
+        return field_ in pod
+    return any(of in one for one in pod.get(field_) or () for of in _OF_CLAIMS)
 
 
 def _with_nodes(world: World, objects: Sequence[Object]) -> Iterator[Variant]:

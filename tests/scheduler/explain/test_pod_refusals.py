@@ -17,10 +17,13 @@ from scheduler.analysis.explain.places import together
 from scheduler.analysis.explain.would import helps
 from scheduler.engine.tick import advance
 from scheduler.engine.world import World
+from scheduler.input.manifests.kinds import BY_KIND
 from scheduler.model import registry
 from scheduler.model.kube.profiles import plugin_class
 from scheduler.model.objects import Key
 from tests.builders import node, pod, queue_tree, world_of
+from tests.scheduler.kube.test_devices import device_class, devices, request, template
+from tests.scheduler.kube.test_volumes import claim, csi_node, volume
 
 Manifest = dict[str, Any]
 POD = Key("Pod", "default", "p")
@@ -55,6 +58,39 @@ def full() -> Manifest:
     made = nodes()
     made["status"]["allocatable"]["pods"] = "1"
     return made
+
+
+ZONE = "topology.kubernetes.io/zone"
+ONE_CLAIM = {"name": "gpu", "resourceClaimTemplateName": "one"}
+
+
+def of_claim(name: str) -> Manifest:
+    return {"name": name, "persistentVolumeClaim": {"claimName": name}}
+
+
+def of_disk(name: str, *, mode: str = "ReadWriteOnce") -> list[Manifest]:
+    """A claim that is bound to a disk of a driver."""
+    driver = {"driver": "csi.example.com", "volumeHandle": name}
+    disk = {"accessModes": [mode], "csi": driver}
+    return [volume(f"disk-{name}", **disk), claim(name, mode=mode)]
+
+
+def one_volume() -> Manifest:
+    """The driver's limit on n."""
+    made = csi_node("n", 1)
+    made["spec"]["drivers"][0]["nodeID"] = "n"
+    return made
+
+
+def in_zone_a() -> Manifest:
+    made = nodes()
+    made["metadata"]["labels"][ZONE] = "a"
+    return made
+
+
+def holding(name: str) -> Manifest:
+    """The other pod, with a volume."""
+    return other(volumes=[of_claim(name)])
 
 
 TAINT = {"key": "gpu", "value": "true", "effect": "NoSchedule"}
@@ -148,6 +184,67 @@ CASES: list[tuple[str, Callable[[], list[Manifest]], str, str]] = [
         "no affinity",
     ),
     (
+        "NodeVolumeLimits",
+        lambda: (
+            [
+                nodes(),
+                one_volume(),
+                *of_disk("a"),
+                holding("a"),
+                *of_disk("b"),
+                asking(volumes=[of_claim("b")]),
+            ]
+        ),
+        "exceed max volume count",
+        "one more node like n",
+    ),
+    (
+        "VolumeBinding",
+        lambda: [nodes(), claim(), asking(volumes=[of_claim("data")])],
+        "unbound immediate PersistentVolumeClaims",
+        "no volumes",
+    ),
+    (
+        "VolumeRestrictions",
+        lambda: (
+            [
+                nodes(),
+                *of_disk("a", mode="ReadWriteOncePod"),
+                holding("a"),
+                asking(volumes=[of_claim("a")]),
+            ]
+        ),
+        "ReadWriteOncePod access mode",
+        "no volumes",
+    ),
+    (
+        "VolumeZone",
+        lambda: (
+            [
+                in_zone_a(),
+                volume("disk", labels={ZONE: "b"}),
+                claim(),
+                asking(volumes=[of_claim("data")]),
+            ]
+        ),
+        "no available volume zone",
+        "no volumes",
+    ),
+    (
+        "DynamicResources",
+        lambda: (
+            [
+                nodes(),
+                device_class(),
+                devices("n", 1),
+                template(request(2)),
+                asking(resourceClaims=[ONE_CLAIM]),
+            ]
+        ),
+        "cannot allocate all claims",
+        "no resourceClaims",
+    ),
+    (
         "SchedulingGates",
         lambda: [nodes(), asking(schedulingGates=[{"name": "hold"}])],
         "Its scheduling gates hold it back: hold",
@@ -158,18 +255,15 @@ CASES: list[tuple[str, Callable[[], list[Manifest]], str, str]] = [
 UNTRIED = {
     "CapacityScheduling": "an ElasticQuota is told by what is used, min and max",
     "Coscheduling": "a gang is told by how many of it fit together",
-    "DynamicResources": "devices are of drivers",
     "GangScheduling": "a gang is told by how many of it fit together",
     "NodeName": "who names a node is not scheduled otherwise",
     "NodeResourceTopologyMatch": "zones are of machines",
-    "NodeVolumeLimits": "volumes are of the pod's data",
-    "VolumeBinding": "volumes are of the pod's data",
-    "VolumeRestrictions": "volumes are of the pod's data",
-    "VolumeZone": "volumes are of the pod's data",
 }
 
 
 def run(*manifests: Manifest) -> World:
+    for one in manifests:
+        one.setdefault("apiVersion", BY_KIND[one["kind"]].api_version)
     world = world_of(*manifests, stack="kube")
     advance(world, 30_000)
     return world
