@@ -1,0 +1,1 @@
+export{t as default}from"./Curves-IFU7i8q0.js";

@@ -1,0 +1,1 @@
+export{t as default}from"./FieldForm-D5X8S0PG.js";
