@@ -315,7 +315,7 @@ class _StatefulSets:
         self.have: dict[Key, set[int]] = {}  # numbers of the pods of a set
         self.running: set[Key] = set()  # some pod of it has a node
         self.older: dict[Key, int] = {}  # where a set that rolls has come to
-        self.held: set[Key] = set()  # roll when the pod that waits for a node runs
+        self.held: dict[Key, int] = {}  # roll when so many pods have a node
 
     def told(self, event: Event) -> Iterator[Told]:
         """Yield what a controller of StatefulSets tells at an event."""
@@ -357,16 +357,9 @@ class _StatefulSets:
             yield _made(owner, number)
         if self.older.get(owner) == number:
             yield from self._next_anew(owner, number - 1)
-        elif owner in self.held and self._is_whole(owner):
-            self.held.discard(owner)
-            yield from self._next_anew(owner, number)
-
-    def _is_whole(self, owner: Key) -> bool:
-        """Return whether a set may roll: no pod of an ordered one is still to run."""
-        spec = self.specs[owner]
-        ordered = spec.get("podManagementPolicy") != "Parallel"
-        replicas = int(spec.get("replicas", 1))
-        return not ordered or len(self.have[owner]) >= replicas
+        elif owner in self.held and len(have) >= self.held[owner]:
+            del self.held[owner]
+            yield from self._next_anew(owner, max(have))
 
     def _next_anew(self, owner: Key, number: int) -> Iterator[Told]:
         """Yield that a pod is deleted and made again of another template."""
@@ -384,15 +377,20 @@ class _StatefulSets:
         have = self.have.get(owner)
         if before is None or after is None or not have:
             return
-        gone = {one for one in have if one >= int(after.get("replicas", 1))}
+        replicas = int(after.get("replicas", 1))
+        gone = {one for one in have if one >= replicas}
         for number in sorted(gone, reverse=True):
             yield _deleted(owner, number)
         have -= gone
         rolls = before.get("template") != after.get("template")
-        if rolls and not self._is_whole(owner):
-            self.held.add(owner)
-        elif rolls and have and owner in self.running:
-            yield from self._next_anew(owner, max(have))
+        if owner in self.held:
+            self.held[owner] = replicas
+        if rolls and have and owner in self.running:
+            ordered = after.get("podManagementPolicy") != "Parallel"
+            if ordered and len(have) < replicas:  # one of them waits for a node
+                self.held[owner] = replicas
+            else:
+                yield from self._next_anew(owner, max(have))
 
 
 def _made(owner: Key, number: int) -> Told:
