@@ -1,1 +1,0 @@
-export{t as default}from"./Curves-IFU7i8q0.js";

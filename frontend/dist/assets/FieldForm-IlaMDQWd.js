@@ -1,1 +1,0 @@
-export{t as default}from"./FieldForm-D5X8S0PG.js";
