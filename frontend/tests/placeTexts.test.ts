@@ -14,7 +14,7 @@ const NAMES = ["application", "queueQuota", "userQuota", "preemption", "mayPreem
 const ASK: AskExplanation = {
   pod: "Pod/default/p", atMs: 1500, application: "a", applicationState: "Running", queue: "root.a", node: "", reservedOn: "n1", requests: [],
   allowPreemptSelf: true, allowPreemptOther: true, originator: false, path: [], headroom: [], sorting: [], nodeSort: "fair", nodeVerdicts: [], feasibleNodes: 0, nodes: 2,
-  checks: NAMES.map((name) => ({ name, holds: false, detail: "ENGLISH", asked: [{ resource: "vcore", amount: "3000", left: "1000" }], notBeforeMs: 31_500 })),
+  checks: NAMES.map((name) => ({ name, holds: false, detail: "ENGLISH", asked: [{ resource: "vcore", amount: "3000", left: "1000", whose: "user sue", queue: "root.a", most: "4000" }], notBeforeMs: 31_500 })),
   plans: [{ laws: "released", inForce: true, node: "", victims: [], reason: "" }], lawsDiffer: true, log: [], sentences: ["ENGLISH"],
 };
 const plain = (text: string): string => text.replaceAll("\u00a0", " ");

@@ -206,11 +206,16 @@ def _level(row: Row) -> SortedLevel:
 def _checks(partition: Partition, ask: Ask, found: Row) -> Iterator[Check]:
     app, now = ask.app, partition.now_ms
     runs = may_run(partition, app)
-    yield _check("application", runs, f"it is {app.state}{'' if runs else _full(app)}")
+    yield _check(
+        "application", runs, f"it is {app.state}{'' if runs else _full(partition, app)}"
+    )
     headroom = app.queue.headroom()
     yield _quota("queueQuota", ask.needs, headroom, "headroom")
     limit = partition.limits.headroom(app) if partition.limits.active else None
-    yield _quota("userQuota", ask.needs, limit, "left to its user")
+    user = _quota("userQuota", ask.needs, limit, "left to its user")
+    for one in user.asked:
+        _name_limit(partition, app, one)
+    yield user
     yield _check("preemption", found["enabled"], "preemption of the partition")
     yield _check("mayPreempt", found["allowed"], "its class lets it preempt others")
     ready = found["notBeforeMs"]
@@ -219,16 +224,32 @@ def _checks(partition: Partition, ask: Ask, found: Row) -> Iterator[Check]:
     yield _check("first", not found["triggered"], "it has preempted nothing yet")
 
 
-def _full(app: Application) -> str:
+def _full(partition: Partition, app: Application) -> str:
     """Return which maxapplications keeps an application from running; "" for another reason."""
     if app.state is not State.ACCEPTED:
         return ""
     queue = app.queue.full_for(app)
-    if queue is None:
+    if queue is not None:
+        most = queue.max_applications
         return (
-            ", and its user or group has as many as maxapplications of a limit lets run"
+            f", and {queue.path} has as many as its maxapplications ({most}) lets run"
         )
-    return f", and {queue.path} has as many as its maxapplications ({queue.max_applications}) lets run"
+    full = partition.limits.full_for(app)
+    if full is None:
+        return ""
+    (path, kind, name), most = full
+    return f", and {kind} {name} has as many in {path} as maxapplications ({most}) of its limit lets run"
+
+
+def _name_limit(partition: Partition, app: Application, asked: Asked) -> None:
+    """Note which limit of the user or group leaves least of a resource."""
+    limits = [
+        (left[asked.resource], whose, most[asked.resource])
+        for whose, most, left in partition.limits.headrooms(app)
+        if asked.resource in left
+    ]
+    _, (asked.queue, kind, name), most = min(limits)
+    asked.whose, asked.most = f"{kind} {name}", str(most)
 
 
 def _check(name: CheckName, holds: bool, detail: str) -> Check:
@@ -295,6 +316,10 @@ def _sentences(answer: AskExplanation, whys: Counter[str]) -> Iterator[str]:
             yield f"{_FAILED[check.name]}: {check.detail}."
         if check.name == "queueQuota":
             yield from _limits(answer, check)
+        for one in check.asked:
+            if one.whose:
+                most = quantity(one.resource, one.most)
+                yield f"The limit of {one.whose} in {one.queue} is {most}."
     yield from _nodes(answer, whys)
     for check in failed:
         if check.name not in _KEEPS_WAITING:

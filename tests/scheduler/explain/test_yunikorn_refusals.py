@@ -17,6 +17,7 @@ from scheduler.analysis.explain.would import helps
 from scheduler.engine.tick import advance
 from scheduler.engine.world import World
 from scheduler.engine.yunikorn.explain import Obstacle
+from scheduler.engine.yunikorn.shim.pods import USER_INFO
 from scheduler.model.objects import Key
 from tests.builders import node, pod, queue_tree, world_of
 
@@ -73,7 +74,10 @@ CASES: dict[str, tuple[Callable[[], World], list[str], str]] = {
     ),
     "userQuota": (
         lambda: run(large(), held(2), waiting(), beside=True, limits=[LIMIT]),
-        ["Not enough user quota: 2 vcore asked, 0 vcore left to its user."],
+        [
+            "Not enough user quota: 2 vcore asked, 0 vcore left to its user.",
+            "The limit of user nobody in root.a is 2 vcore.",
+        ],
         "queue root.b",
     ),
     "cordoned": (
@@ -157,6 +161,32 @@ def test_the_reasons_count_every_node_and_not_those_that_are_listed():
     small = [node(f"n{number}", cpu=1) for number in range(MOST_NODES + 5)]
     (found,) = answers(run(*small, waiting()), "p")
     assert f"{len(small)} nodes: too small." in found.sentences
+
+
+def of_devs(name: str, cpu: int, **given: Any) -> Manifest:
+    made = of(name, cpu, **given)
+    info = '{"user": "sue", "groups": ["devs"]}'
+    made["metadata"].setdefault("annotations", {})[USER_INFO] = info
+    return made
+
+
+@pytest.mark.parametrize(
+    ("limit", "said"),
+    [
+        ({"maxresources": {"vcore": "2"}}, "The limit of group devs in root.a is 2"),
+        ({"maxapplications": 1}, "group devs has as many in root.a as maxapplications"),
+    ],
+)
+def test_a_limit_is_named_with_whose_it_is_its_queue_and_its_value(limit, said):
+    """The user has more in the queue than the group, so that the group's is the one."""
+    limits = [
+        {"limit": "", "users": ["sue"], "maxresources": {"vcore": "3"}},
+        {"limit": "", "groups": ["devs"], **limit},
+    ]
+    held_by = of_devs("held", 1, runtime="1h")
+    world = run(large(), held_by, of_devs("p", 2, arrival="5s"), limits=limits)
+    (found,) = answers(world, "p")
+    assert any(said in one for one in found.sentences), found.sentences
 
 
 def test_where_no_change_helps_the_answer_says_that():

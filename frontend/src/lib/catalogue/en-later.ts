@@ -43,7 +43,7 @@ export const EN_LATER = {
   "place.failed.first": "It waits for its victims to go: {detail}.",
   "place.check.application": "it is {state}",
   "place.check.queueQuota": "{asked} asked, {left} headroom",
-  "place.check.userQuota": "{asked} asked, {left} left to its user",
+  "place.check.userQuota": "{asked} asked, {left} left to {whose}, whose limit in {queue} is {most}",
   "place.check.unlimited": "no limit on what it asks",
   "place.check.preemption": "preemption of the partition",
   "place.check.mayPreempt": "its class lets it preempt others",

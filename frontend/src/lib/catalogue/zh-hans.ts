@@ -318,7 +318,7 @@ export const ZH_HANS: Words = {
   "place.failed.first": "它在等待受害者离开：{detail}。",
   "place.check.application": "状态为 {state}",
   "place.check.queueQuota": "请求 {asked}，余量 {left}",
-  "place.check.userQuota": "请求 {asked}，其用户剩余 {left}",
+  "place.check.userQuota": "请求 {asked}，{whose} 剩余 {left}，其在 {queue} 的上限为 {most}",
   "place.check.unlimited": "对其请求没有限制",
   "place.check.preemption": "分区的抢占",
   "place.check.mayPreempt": "其优先级类允许抢占其他 Pod",

@@ -4,7 +4,7 @@
 import { quantity } from "@/lib/amounts";
 import { clock } from "@/lib/times";
 import { formatNumber, t, tOr } from "@/lib/words.svelte";
-import type { AskExplanation, Check, GrowthRefusal, NodeVerdict, Plan, PodExplanation, PodRow } from "@/protocol/types";
+import type { AskExplanation, Asked, Check, GrowthRefusal, NodeVerdict, Plan, PodExplanation, PodRow } from "@/protocol/types";
 import { displayNameOf } from "@/store/live/displayNames";
 
 const MS = 1000;
@@ -79,7 +79,8 @@ export function checkText(check: Check, table: AskExplanation): string {
     case "userQuota": {
       if (check.asked.length === 0) return t("place.check.unlimited");
       const word = `place.check.${check.name}` as const;
-      return check.asked.map((one) => t(word, { asked: quantity(one.resource, one.amount), left: quantity(one.resource, one.left) })).join("; ");
+      const amount = (one: Asked, field: "amount" | "left" | "most"): string => quantity(one.resource, one[field]);
+      return check.asked.map((one) => t(word, { ...one, asked: amount(one, "amount"), left: amount(one, "left"), most: amount(one, "most") })).join("; ");
     }
     case "delay":
       return t("place.check.delay", { ready: seconds(check.notBeforeMs ?? 0), now: seconds(table.atMs) });

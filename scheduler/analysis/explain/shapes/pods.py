@@ -91,11 +91,18 @@ class QueueHeadroom(Shape):
 
 
 class Asked(Shape):
-    """What is asked of one resource against what a limit leaves."""
+    """What is asked of one resource against what a limit leaves.
+
+    Of limits of users and groups the one that leaves least: `whose` it is, such as
+    "user sue", of which `queue`, and its maxresources, `most`.
+    """
 
     resource: str
     amount: str
     left: str
+    whose: str = ""
+    queue: str = ""
+    most: str = ""
 
 
 class Check(Shape):

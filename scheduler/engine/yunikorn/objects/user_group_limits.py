@@ -59,22 +59,32 @@ class UserGroupLimits:
     def headroom(self, app: Application) -> Amounts | None:
         """Return the headroom of the user and the group; None is unlimited."""
         headroom: Amounts | None = None
-        for holder, limit in self._limited(app):
-            if limit.max_resources is None:
-                continue
-            used = self.used.get(holder, {})
-            left = resources.minus_existing(limit.max_resources, used)
+        for _, _, left in self.headrooms(app):
             headroom = resources.least(headroom, left)
         return headroom
 
+    def headrooms(
+        self, app: Application
+    ) -> Iterator[tuple[Holder, Mapping[str, int], Amounts]]:
+        """Yield each limit of the user and the group: whose, its maxresources, what is left."""
+        for holder, limit in self._limited(app):
+            if limit.max_resources is not None:
+                used = self.used.get(holder, {})
+                left = resources.minus_existing(limit.max_resources, used)
+                yield holder, limit.max_resources, left
+
     def can_run(self, app: Application) -> bool:
         """Return whether user and group may have one more running application."""
+        return self.full_for(app) is None
+
+    def full_for(self, app: Application) -> tuple[Holder, int] | None:
+        """Return whose maxapplications keeps an application from running, and its value."""
         for holder, limit in self._limited(app):
             ids = self.running.get(holder, ())
             full = limit.max_applications and len(ids) >= limit.max_applications
             if full and app.id not in ids:
-                return False
-        return True
+                return holder, limit.max_applications
+        return None
 
     def _limited(self, app: Application) -> Iterator[tuple[Holder, Limit]]:
         group = self._group(app)
