@@ -55,7 +55,7 @@ def told_by_makers(
 ) -> Iterator[list[Told]]:
     """Yield for each event what controllers of several pods tell at that moment."""
     replicated = _ReplicaSets(sandbox, events, jobs, sets)
-    numbered = _StatefulSets(sandbox, jobs)
+    numbered = _StatefulSets(sandbox, events, jobs)
     plain = _PlainMakers(jobs)
     for event, maker in zip(events, replicated.makers, strict=True):
         told = [*replicated.told(event, maker), *numbered.told(event)]
@@ -117,7 +117,8 @@ class _ReplicaSets:
         self.count: dict[Key, int] = {}
         self.said: set[tuple[Key, int]] = set()
         self.rolls: dict[str, Object] = {}  # Deployments that got another template
-        self.wanted = _wanted(sandbox, events)
+        before = _before_edits(sandbox, "Deployment", events)
+        self.wanted = {str(key): _replicas(one) for key, one in before.items()}
 
     def told(self, event: Event, maker: Key | None) -> list[Told]:
         """Return what a Deployment and its ReplicaSet tell at an event."""
@@ -173,18 +174,21 @@ class _ReplicaSets:
 
     def _shrink(self, maker: Key, after: int) -> Iterator[Told]:
         """Yield that a ReplicaSet was scaled in, and which pods went."""
-        before = self.count[maker]
+        before = self.count.get(maker, 0)
         if (fewer := before - after) <= 0:
             return
         self.count[maker] = after
         yield self._step(maker, "down", before)
-        for name in self._gone(maker)[:fewer]:
+        for name in self._gone(maker)[-fewer:][::-1]:
             self.made[maker].remove(name)
             said = f"Deleted pod: {name}"
             yield Told(self.sets[maker].key, "SuccessfulDelete", said, _SETS)
 
     def _gone(self, maker: Key) -> list[str]:
-        """Return the pods of a ReplicaSet that are not there now."""
+        """Return the pods of a ReplicaSet that are not there now, oldest first.
+
+        A controller deletes the newest first: what goes later is older.
+        """
         space = maker.namespace
         return [one for one in self.made[maker] if (space, one) not in self.there]
 
@@ -214,19 +218,19 @@ class _ReplicaSets:
         return self._gone(maker) if maker in self.made else []
 
 
-def _wanted(sandbox: Sandbox, events: list[Event]) -> dict[str, int]:
-    """Return how many pods each Deployment asked for before its first edit, by object."""
-    rows = table_of("Deployment")._default_manager.filter(
-        sandbox_id=sandbox.pk, kind="Deployment"
-    )
-    found = {
-        str(Key("Deployment", row.namespace, row.name)): _replicas(row.manifest)
+def _before_edits(
+    sandbox: Sandbox, kind: str, events: list[Event]
+) -> dict[Key, Mapping[str, Any]]:
+    """Return the manifests of a kind as they were before their first edit."""
+    rows = table_of(kind)._default_manager.filter(sandbox_id=sandbox.pk, kind=kind)
+    found: dict[Key, Mapping[str, Any]] = {
+        Key(kind, row.namespace, row.name): row.manifest
         for row in rows.only("namespace", "name", "manifest")
     }
     for event in reversed(events):
         given = (event.data or {}).get("before") if event.type == "Edit" else None
-        if given and event.subject.startswith("Deployment/"):
-            found[event.subject] = _replicas(given)
+        if given and event.subject.startswith(f"{kind}/"):
+            found[Key(*event.subject.split("/"))] = given
     return found
 
 
@@ -302,15 +306,13 @@ class _PlainMakers:
 class _StatefulSets:
     """Which pods each StatefulSet has, from event to event."""
 
-    def __init__(self, sandbox: Sandbox, jobs: Jobs) -> None:
+    def __init__(self, sandbox: Sandbox, events: list[Event], jobs: Jobs) -> None:
         self.jobs = jobs
-        keys = {one for one in jobs.values() if one.kind == "StatefulSet"}
-        rows = table_of("StatefulSet")._default_manager.filter(
-            sandbox_id=sandbox.pk, kind="StatefulSet", name__in={k.name for k in keys}
-        )
-        self.specs: dict[Key, dict[str, Any]] = {key: {} for key in keys} | {
-            Key("StatefulSet", row.namespace, row.name): row.manifest["spec"]
-            for row in rows.only("namespace", "name", "manifest")
+        before = _before_edits(sandbox, "StatefulSet", events)
+        self.specs: dict[Key, Mapping[str, Any]] = {
+            key: before.get(key, {}).get("spec") or {}
+            for key in {*jobs.values()}
+            if key.kind == "StatefulSet"
         }
         self.have: dict[Key, set[int]] = {}  # numbers of the pods of a set
         self.running: set[Key] = set()  # some pod of it has a node
@@ -374,8 +376,10 @@ class _StatefulSets:
         before, after = (
             (data.get(side) or {}).get("spec") for side in ("before", "after")
         )
-        have = self.have.get(owner)
-        if before is None or after is None or not have:
+        if before is None or after is None:
+            return
+        self.specs[owner] = after
+        if not (have := self.have.get(owner)):
             return
         replicas = int(after.get("replicas", 1))
         gone = {one for one in have if one >= replicas}

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+
+import pytest
 
 from api.cluster import events
 from sandbox import actions
@@ -18,6 +21,7 @@ from tests.builders import (
 )
 from tests.sandbox.conftest import tick
 
+QUEUED = {"kueue.x-k8s.io/queue-name": "main"}
 EVENTS = "/api/v1/namespaces/default/events"
 
 
@@ -145,11 +149,10 @@ def names_of(call, sandbox) -> set[str]:
 def test_a_stateful_set_that_waits_has_made_its_first_pod(call, make):
     pods = {"metadata": {"labels": {"app": "db"}}, "spec": pod("x", cpu=2)["spec"]}
     chosen = {"matchLabels": {"app": "db"}}
-    labels = {"kueue.x-k8s.io/queue-name": "main"}
     db = {
         "apiVersion": "apps/v1",
         "kind": "StatefulSet",
-        "metadata": {"name": "db", "namespace": "default", "labels": labels},
+        "metadata": {"name": "db", "namespace": "default", "labels": QUEUED},
         "spec": {"replicas": 2, "selector": chosen, "template": pods},
     }
     queues = [
@@ -161,6 +164,59 @@ def test_a_stateful_set_that_waits_has_made_its_first_pod(call, make):
     tick(sandbox, 2)
     (one,) = told(call, sandbox, "fieldSelector=reason=SuccessfulCreate")
     assert one["message"] == "Create Pod db-0 in StatefulSet db successful"
+
+
+def _of_template(number: int) -> dict:
+    return {"template": {"metadata": {"annotations": {"revision": str(number)}}}}
+
+
+_AT_ONCE = {"podManagementPolicy": "Parallel"}
+_FROM_2 = {"updateStrategy": {"rollingUpdate": {"partition": 2}}}
+_RECREATE = {"strategy": {"type": "Recreate", "rollingUpdate": None}}
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "edits"),
+    [
+        ("StatefulSet", {}, [{"replicas": 0}, {"replicas": 2}]),
+        ("StatefulSet", _AT_ONCE, [{"replicas": 0}, {"replicas": 4}]),
+        ("StatefulSet", {}, [_of_template(2), _FROM_2, _of_template(3)]),
+        ("StatefulSet", _FROM_2, [_of_template(2), {"replicas": 0}]),
+        ("Deployment", {}, [{"replicas": 1}, {"replicas": 2}]),
+        ("Deployment", {}, [_of_template(2), {"replicas": 1}, _of_template(1)]),
+        ("Deployment", {}, [_of_template(2), _RECREATE, _of_template(3)]),
+    ],
+)
+def test_what_is_told_of_an_instant_is_not_changed_by_later_edits(
+    call, make, kind, given, edits
+):
+    pods = {"metadata": {"labels": {"app": "web"}}, "spec": pod("x", cpu=1)["spec"]}
+    spec = {"selector": {"matchLabels": {"app": "web"}}, "template": pods}
+    queues = [
+        cluster_queue("team", cpu=8, flavor="f"),
+        local_queue("main", cluster_queue="team"),
+    ]
+    made = {
+        "apiVersion": "apps/v1",
+        "kind": kind,
+        "metadata": {"name": "web", "namespace": "default", "labels": QUEUED},
+        "spec": {"replicas": 3, **spec, **given},
+    }
+    sandbox = make(node("n1", cpu=8), flavor("f"), *queues, made)
+    path = f"/apis/apps/v1/namespaces/default/{kind.lower()}s/web"
+    before: Counter[tuple[str, str, str]] = Counter()
+    for edit in [{}, *edits]:
+        if edit:
+            answer = call("patch", sandbox, path, {"spec": edit})
+            assert answer.status_code == 200, answer.json()["message"]
+        actions.do_step(local_user(), sandbox.pk, ticks=20)
+        tick(sandbox, 20)
+        now = Counter(
+            (one["reason"], one["message"], one["metadata"]["creationTimestamp"])
+            for one in told(call, sandbox)
+        )
+        assert before - now == Counter()
+        before = now
 
 
 def test_an_event_keeps_its_name_whoever_asks(call, busy):
