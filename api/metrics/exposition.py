@@ -22,23 +22,38 @@ class Exposition:
         """Put the note behind every line of help."""
         self._note = note
         self._families: dict[str, tuple[str, str, list[str]]] = {}
+        self._labels: dict[str, str] = {}
 
-    def add(
+    def under(self, **labels: str) -> Exposition:
+        """Return one that adds to the same families, with these labels first."""
+        found = Exposition(note=self._note)
+        found._families = self._families
+        found._labels = self._labels | labels
+        return found
+
+    def gauge(self, name: str, help_: str, value: float, /, **labels: str) -> None:
+        """Add one sample of a gauge."""
+        self._add(name, "gauge", help_, value, labels)
+
+    def counter(self, name: str, help_: str, value: float, /, **labels: str) -> None:
+        """Add one sample of a counter."""
+        self._add(name, "counter", help_, value, labels)
+
+    def _add(
         self, name: str, type_: str, help_: str, value: float, labels: Labels
     ) -> None:
-        """Add one sample of a gauge or a counter."""
-        self._lines(name, type_, help_).append(f"{name}{_set(labels)} {_number(value)}")
+        all_ = _set({**self._labels, **labels})
+        self._lines(name, type_, help_).append(f"{name}{all_} {_number(value)}")
 
     def observe(
         self,
         name: str,
         help_: str,
         values: Iterable[float],
-        labels: Labels,
-        *,
         buckets: Sequence[float] = BUCKETS,
     ) -> None:
         """Add a histogram of these values."""
+        labels = self._labels
         found = sorted(values)
         lines = self._lines(name, "histogram", help_)
         seen = 0

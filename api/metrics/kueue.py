@@ -7,58 +7,55 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from typing import Any
+from collections.abc import Iterable
 
 from api.metrics.exposition import Exposition
+from sandbox.explain.below import above
 from sandbox.explain.counting import WorkloadTotals
 from sandbox.page.diffs import Page, Row
 from scheduler.engine.kueue.cache.cluster import IS_TERMINATING
-
-#: Kueue exports memory in bytes and CPU in cores.
-_MILLI = frozenset({"cpu"})
+from scheduler.model.amounts import CPU
 
 
-def add(
-    out: Exposition, page: Page, counts: WorkloadTotals, common: dict[str, str]
-) -> None:
+def add(out: Exposition, page: Page, counts: WorkloadTotals) -> None:
     """Add everything that the page and the counts hold.
 
     Of what waits the `inadmissible` are known, and by `counts.waiting` all that a queue
     holds: what waits for its back-off, or behind a stopped LocalQueue, is in none.
     """
-    labels = {**common, "replica_role": "standalone"}
+    names = ("git_version", "git_commit", "build_date", "go_version", "compiler")
+    simulated = dict.fromkeys((*names, "platform"), "simulated")
+    build, out = out, out.under(replica_role="standalone")
     rows = list(page.values())
-    roots, finished = _roots(rows), _finished(rows)
+    finished = _finished(rows)
     for row in rows:
         match row["kind"]:
             case "ClusterQueue":
-                ended = finished.get(("", row["name"]), 0)
-                _cluster_queue(out, row, roots, (counts, ended), labels)
+                own = out.under(cluster_queue=row["name"])
+                ended = finished["", row["name"]]
+                _counts(own, "kueue", row, counts, ended)
+                _cluster_queue(own, row, page)
             case "LocalQueue":
-                _status(out, row, labels)
+                own = out.under(name=row["name"], namespace=row["namespace"])
+                words, now = ("True", "False", "Unknown"), str(bool(row["active"]))
+                help_ = "1 for the status of the Active condition"
+                _status(own, "kueue_local_queue_status", help_, "active", words, now)
                 if f"ClusterQueue//{row['clusterQueue']}" in page:
-                    ended = finished.get((row["namespace"], row["name"]), 0)
-                    _local_queue(out, row, (counts, ended), labels)
+                    ended = finished[row["namespace"], row["name"]]
+                    _counts(own, "kueue_local_queue", row, counts, ended)
             case "Cohort":
-                _cohort(out, row, roots, labels)
+                _cohort(out.under(cohort=row["name"]), row, page)
             case _:
                 pass
-    _build(out, common)
-    _workloads(out, rows, labels)
-    _subtrees(out, rows, counts.below.told, labels)
-    _totals(out, counts, labels)
+    build.gauge("kueue_build_info", "What runs: a simulation", 1, **simulated)
+    _workloads(out, rows)
+    _subtrees(out, page, counts.below.told)
+    _totals(out, counts)
 
 
-def _roots(rows: list[Row]) -> dict[str, str]:
-    """Return the root of every cohort."""
-    parents = {row["name"]: row["parent"] for row in rows if row["kind"] == "Cohort"}
-    roots = {}
-    for name in parents:
-        at, steps = name, 0
-        while parents.get(at) and steps < len(parents):
-            at, steps = parents[at], steps + 1
-        roots[name] = at
-    return roots
+def _root(page: Page, row: Row) -> str:
+    """Return the cohort at the top of the tree of a ClusterQueue or of a cohort."""
+    return [str(row["name"]) if row["kind"] == "Cohort" else "", *above(page, row)][-1]
 
 
 def _finished(rows: list[Row]) -> Counter[tuple[str, str]]:
@@ -81,49 +78,57 @@ def _finished(rows: list[Row]) -> Counter[tuple[str, str]]:
     return found
 
 
-def _waiting(row: Row, counts: WorkloadTotals) -> tuple[tuple[str, int], ...]:
-    """Return how many a queue holds that are tried, and that are not for now."""
-    held = counts.waiting.get(row["key"], 0)
-    inadmissible = min(held, row["counts"]["inadmissible"]) if row["active"] else held
-    tried, aside = counts.told.get(row["key"], (held - inadmissible, inadmissible))
-    return ("active", tried), ("inadmissible", aside)
-
-
-def _cluster_queue(
-    out: Exposition,
-    row: Row,
-    roots: dict[str, str],
-    known: tuple[WorkloadTotals, int],
-    common: dict[str, str],
+def _counts(
+    out: Exposition, prefix: str, row: Row, totals: WorkloadTotals, finished: int
 ) -> None:
-    totals, finished = known
-    own = {**common, "cluster_queue": row["name"]}
-    counts, cohort = row["counts"], row["cohort"]
-    help_ = "Workloads that wait, per ClusterQueue"
-    for status, number in _waiting(row, totals):
-        labels = {**own, "status": status}
-        out.add("kueue_pending_workloads", "gauge", help_, number, labels)
+    """Add how many Workloads a ClusterQueue or a LocalQueue has, by what they do."""
+    counts, held = row["counts"], totals.waiting.get(row["key"], 0)
+    inadmissible = min(held, counts["inadmissible"]) if row["active"] else held
+    tried, aside = totals.told.get(row["key"], (held - inadmissible, inadmissible))
+    for status, number in (("active", tried), ("inadmissible", aside)):
+        name, help_ = f"{prefix}_pending_workloads", "Workloads that wait"
+        out.gauge(name, help_, number, status=status)
     reserving = counts["reserved"] + counts["admitted"]
     for name, help_, number in (
-        ("kueue_reserving_active_workloads", "Workloads that hold quota", reserving),
-        ("kueue_admitted_active_workloads", "Admitted Workloads", counts["admitted"]),
-        ("kueue_finished_workloads", "Finished Workloads kept", finished),
+        ("reserving_active_workloads", "Workloads that hold quota", reserving),
+        ("admitted_active_workloads", "Admitted Workloads", counts["admitted"]),
+        ("finished_workloads", "Finished Workloads kept", finished),
     ):
-        out.add(name, "gauge", help_, number, own)
+        out.gauge(f"{prefix}_{name}", help_, number)
+
+
+def _status(
+    out: Exposition, name: str, help_: str, label: str, words: Iterable[str], now: str
+) -> None:
+    """Add a sample for each word that a status may be."""
+    for word in words:
+        out.gauge(name, help_, word == now, **{label: word})
+
+
+def _cluster_queue(out: Exposition, row: Row, page: Page) -> None:
+    words = ("pending", "active", "terminating")
     status = "terminating" if _is_going(row) else "pending"
     status = "active" if row["active"] else status
-    for word in ("pending", "active", "terminating"):
-        labels = {**own, "status": word}
-        help_ = "1 for the status that the ClusterQueue has"
-        out.add("kueue_cluster_queue_status", "gauge", help_, word == status, labels)
-    info = {**own, "parent_cohort": cohort, "root_cohort": roots.get(cohort, cohort)}
-    help_ = "Where the ClusterQueue hangs"
-    out.add("kueue_cluster_queue_info", "gauge", help_, 1, info)
-    labels = {**own, "cohort": cohort}
+    help_ = "1 for the status that the ClusterQueue has"
+    _status(out, "kueue_cluster_queue_status", help_, "status", words, status)
+    name, help_ = "kueue_cluster_queue_info", "Where the ClusterQueue hangs"
+    cohort = row["cohort"]
+    out.gauge(name, help_, 1, parent_cohort=cohort, root_cohort=_root(page, row))
+    out = out.under(cohort=cohort)
     name = "kueue_cluster_queue_weighted_share"
-    out.add(name, "gauge", "Weighted share", _share(row["share"]), labels)
+    out.gauge(name, "Weighted share", _share(row["share"]))
     for cell in row["cells"]:
-        _cell(out, cell, labels)
+        resource = cell["resource"]
+        own = out.under(flavor=cell["flavor"], resource=resource)
+        for name, help_, field in (
+            ("nominal_quota", "Nominal quota", "nominal"),
+            ("borrowing_limit", "Borrowing limit", "borrowingLimit"),
+            ("lending_limit", "Lending limit", "lendingLimit"),
+            ("resource_reservation", "Quota reserved", "used"),
+            ("resource_usage", "Quota used", "used"),
+        ):
+            value = _amount(resource, cell[field])
+            own.gauge(f"kueue_cluster_queue_{name}", help_, value)
 
 
 def _is_going(row: Row) -> bool:
@@ -131,79 +136,20 @@ def _is_going(row: Row) -> bool:
     return bool(row["inactiveReason"].endswith(IS_TERMINATING))
 
 
-def _cell(out: Exposition, cell: dict[str, Any], own: dict[str, str]) -> None:
-    resource = cell["resource"]
-    labels = {**own, "flavor": cell["flavor"], "resource": resource}
-    for name, help_, field in (
-        ("nominal_quota", "Nominal quota", "nominal"),
-        ("borrowing_limit", "Borrowing limit", "borrowingLimit"),
-        ("lending_limit", "Lending limit", "lendingLimit"),
-        ("resource_reservation", "Quota reserved", "used"),
-        ("resource_usage", "Quota used", "used"),
-    ):
-        value = _amount(resource, cell[field])
-        out.add(f"kueue_cluster_queue_{name}", "gauge", help_, value, labels)
-
-
-def _cohort(
-    out: Exposition, row: Row, roots: dict[str, str], common: dict[str, str]
-) -> None:
-    own = {**common, "cohort": row["name"]}
-    info = {
-        **own,
-        "parent_cohort": row["parent"],
-        "root_cohort": roots.get(row["name"], ""),
-    }
+def _cohort(out: Exposition, row: Row, page: Page) -> None:
     if not row["implicit"]:
-        out.add("kueue_cohort_info", "gauge", "Where the cohort hangs", 1, info)
-    name, share = "kueue_cohort_weighted_share", _share(row["share"])
-    out.add(name, "gauge", "Weighted share", share, own)
+        name, help_ = "kueue_cohort_info", "Where the cohort hangs"
+        parent, root = row["parent"], _root(page, row)
+        out.gauge(name, help_, 1, parent_cohort=parent, root_cohort=root)
+    out.gauge("kueue_cohort_weighted_share", "Weighted share", _share(row["share"]))
     for cell in row["cells"]:
-        resource = cell["resource"]
-        labels = {**own, "flavor": cell["flavor"], "resource": resource}
+        flavor, resource = cell["flavor"], cell["resource"]
         value = _amount(resource, cell["nominal"])
         name, help_ = "kueue_cohort_subtree_quota", "Quota of the subtree"
-        out.add(name, "gauge", help_, value, labels)
+        out.gauge(name, help_, value, flavor=flavor, resource=resource)
 
 
-def _local_queue(
-    out: Exposition,
-    row: Row,
-    known: tuple[WorkloadTotals, int],
-    common: dict[str, str],
-) -> None:
-    totals, finished = known
-    own = {**common, "name": row["name"], "namespace": row["namespace"]}
-    counts = row["counts"]
-    for status, number in _waiting(row, totals):
-        labels = {**own, "status": status}
-        name = "kueue_local_queue_pending_workloads"
-        out.add(name, "gauge", "Workloads that wait", number, labels)
-    reserving = counts["reserved"] + counts["admitted"]
-    for name, help_, number in (
-        ("reserving_active_workloads", "Workloads that hold quota", reserving),
-        ("admitted_active_workloads", "Admitted Workloads", counts["admitted"]),
-        ("finished_workloads", "Finished Workloads kept", finished),
-    ):
-        out.add(f"kueue_local_queue_{name}", "gauge", help_, number, own)
-
-
-def _status(out: Exposition, row: Row, common: dict[str, str]) -> None:
-    own = {**common, "name": row["name"], "namespace": row["namespace"]}
-    for word in ("True", "False", "Unknown"):
-        labels = {**own, "active": word}
-        value = word == str(bool(row["active"]))
-        help_ = "1 for the status of the Active condition"
-        out.add("kueue_local_queue_status", "gauge", help_, value, labels)
-
-
-def _build(out: Exposition, common: dict[str, str]) -> None:
-    names = ("git_version", "git_commit", "build_date", "go_version", "compiler")
-    labels = {**common, **dict.fromkeys((*names, "platform"), "simulated")}
-    out.add("kueue_build_info", "gauge", "What runs: a simulation", 1, labels)
-
-
-def _workloads(out: Exposition, rows: list[Row], common: dict[str, str]) -> None:
+def _workloads(out: Exposition, rows: list[Row]) -> None:
     """Add who waits, by reason, and what the waiting ask for and the others hold."""
     reasons: Counter[tuple[str, ...]] = Counter()
     asked: Counter[tuple[str, str]] = Counter()
@@ -235,74 +181,66 @@ def _workloads(out: Exposition, rows: list[Row], common: dict[str, str]) -> None
                     held[(*local, flavor, resource)] += amount
                     if row["phase"] == "admitted":
                         used[(*local, flavor, resource)] += amount
-    _unadmitted(out, reasons, common)
+    _unadmitted(out, reasons)
     for (queue, resource), total in sorted(asked.items()):
-        labels = {**common, "cluster_queue": queue, "resource": resource}
         name, help_ = "kueue_cluster_queue_resource_pending", "Asked for by who waits"
-        out.add(name, "gauge", help_, _amount(resource, str(total)), labels)
+        value = _amount(resource, total)
+        out.gauge(name, help_, value, cluster_queue=queue, resource=resource)
     names = ("name", "namespace", "flavor", "resource")
     for word, help_, totals in (
-        ("reservation", "Reserved", held),
-        ("usage", "Used", used),
+        ("reservation", "Reserved by a LocalQueue", held),
+        ("usage", "Used by a LocalQueue", used),
     ):
         for place, total in sorted(totals.items()):
-            labels = {**common, **dict(zip(names, place, strict=True))}
+            labels = dict(zip(names, place, strict=True))
             name = f"kueue_local_queue_resource_{word}"
-            value = _amount(place[-1], str(total))
-            out.add(name, "gauge", f"{help_} by a LocalQueue", value, labels)
+            out.gauge(name, help_, _amount(place[-1], total), **labels)
 
 
-def _unadmitted(
-    out: Exposition, reasons: Counter[tuple[str, ...]], common: dict[str, str]
-) -> None:
-    by_queue: Counter[tuple[str, str]] = Counter()
-    help_ = "Waiting Workloads by reason"
-    for (local, namespace, queue, reason), number in sorted(reasons.items()):
-        by_queue[queue, reason] += number
-        own = {"name": local, "namespace": namespace, "cluster_queue": queue}
-        labels = {**common, **own, "reason": reason, "underlying_cause": ""}
-        name = "kueue_local_queue_unadmitted_workloads"
-        out.add(name, "gauge", help_, number, labels)
-    for (queue, reason), number in sorted(by_queue.items()):
-        own = {"cluster_queue": queue, "reason": reason, "underlying_cause": ""}
-        out.add("kueue_unadmitted_workloads", "gauge", help_, number, common | own)
+def _unadmitted(out: Exposition, reasons: Counter[tuple[str, ...]]) -> None:
+    by_queue: Counter[tuple[str, ...]] = Counter()
+    for place, number in reasons.items():
+        by_queue[place[2:]] += number
+    names = ("name", "namespace", "cluster_queue", "reason")
+    for prefix, named, found in (
+        ("kueue_local_queue", names, reasons),
+        ("kueue", names[2:], by_queue),
+    ):
+        for place, number in sorted(found.items()):
+            labels = dict(zip(named, place, strict=True))
+            name, help_ = (
+                f"{prefix}_unadmitted_workloads",
+                "Waiting Workloads by reason",
+            )
+            out.gauge(name, help_, number, **labels, underlying_cause="")
 
 
-def _subtrees(
-    out: Exposition, rows: list[Row], told: dict[str, int], common: dict[str, str]
-) -> None:
+def _subtrees(out: Exposition, page: Page, told: dict[str, int]) -> None:
     """Add what runs below each cohort, as last `told` of it, and what is held there."""
-    above = {row["name"]: row["parent"] for row in rows if row["kind"] == "Cohort"}
     held: Counter[tuple[str, str, str]] = Counter()
-    for row in rows:
-        if row["kind"] != "ClusterQueue":
-            continue
-        for cohort in _upwards(row["cohort"], above):
-            for cell in row["cells"]:
-                place = (cohort, cell["flavor"], cell["resource"])
-                held[place] += int(cell["used"])
-    for cohort, number in sorted((dict.fromkeys(above, 0) | told).items()):
+    admitted = {}
+    for row in page.values():
+        if row["kind"] == "Cohort":
+            admitted[row["name"]] = 0
+        elif row["kind"] == "ClusterQueue":
+            for cohort in above(page, row):
+                for cell in row["cells"]:
+                    place = (cohort, cell["flavor"], cell["resource"])
+                    held[place] += int(cell["used"])
+    for cohort, number in sorted((admitted | told).items()):
         name, help_ = "kueue_cohort_subtree_admitted_active_workloads", "Admitted below"
-        out.add(name, "gauge", help_, number, {**common, "cohort": cohort})
+        out.gauge(name, help_, number, cohort=cohort)
     for (cohort, flavor, resource), used in sorted(held.items()):
-        labels = {**common, "cohort": cohort, "flavor": flavor, "resource": resource}
         name, help_ = "kueue_cohort_subtree_resource_reservations", "Reserved below"
-        out.add(name, "gauge", help_, _amount(resource, str(used)), labels)
+        own = out.under(cohort=cohort, flavor=flavor, resource=resource)
+        own.gauge(name, help_, _amount(resource, used))
 
 
-def _upwards(cohort: str, above: dict[str, str]) -> list[str]:
-    found: list[str] = []
-    while cohort and cohort not in found:
-        found.append(cohort)
-        cohort = above.get(cohort, "")
-    return found
-
-
-def _amount(resource: str, text: str | None) -> float:
-    """Return an amount in Kueue's unit; a limit that is not set is +Inf."""
-    if text is None:
+def _amount(resource: str, amount: str | int | None) -> float:
+    """Return memory in bytes, CPU in cores; a limit that is not set is +Inf."""
+    if amount is None:
         return math.inf
-    return int(text) / 1000 if resource in _MILLI else int(text)
+    return int(amount) / 1000 if resource == CPU else int(amount)
 
 
 def _share(text: str) -> float:
@@ -338,12 +276,12 @@ _HELP = {
 }
 
 
-def _totals(out: Exposition, counts: WorkloadTotals, common: dict[str, str]) -> None:
+def _totals(out: Exposition, counts: WorkloadTotals) -> None:
     for one, number in sorted(counts.counters.items()):
-        type_ = "counter" if one.name.endswith("_total") else "gauge"
-        out.add(one.name, type_, _help(one.name), number, common | dict(one.labels))
+        add = out.counter if one.name.endswith("_total") else out.gauge
+        add(one.name, _help(one.name), number, **dict(one.labels))
     for one, values in sorted(counts.times.items()):
-        out.observe(one.name, _help(one.name), values, common | dict(one.labels))
+        out.under(**dict(one.labels)).observe(one.name, _help(one.name), values)
 
 
 def _help(name: str) -> str:

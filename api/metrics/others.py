@@ -18,92 +18,74 @@ from sandbox.models import KeptForecast, Sandbox
 from sandbox.page.diffs import Page, Row
 from sandbox.page.rows.transport import KEY as SANDBOX_KEY
 from scheduler.analysis.forecast.starts import Forecast
+from scheduler.model.amounts import CPU
 
 
-def add_own(out: Exposition, sandbox: Sandbox, common: dict[str, str]) -> None:
-    """Add the sandbox's clock."""
+def add_own(out: Exposition, sandbox: Sandbox, page: Page) -> None:
+    """Add the sandbox's clock, and what nodes that come and go cost."""
     for name, help_, value in (
         ("quotalab_simulated_seconds", "Virtual time", sandbox.now_ms / 1000),
         ("quotalab_tick", "Ticks made", sandbox.tick),
         ("quotalab_revision", "Commits made", sandbox.revision),
         ("quotalab_playing", "1 while time runs", sandbox.playing),
     ):
-        out.add(name, "gauge", help_, value, common)
-
-
-def add_cost(out: Exposition, page: Page, common: dict[str, str]) -> None:
-    """Add what nodes that come and go cost, where there are any."""
+        out.gauge(name, help_, value)
     row = page.get(SANDBOX_KEY) or {}
-    for name, kind, help_, field in (
-        ("quotalab_cluster_cost_total", "counter", "Cost of nodes so far", "cost"),
-        (
+    if (cost := row.get("cost")) is not None:
+        out.counter("quotalab_cluster_cost_total", "Cost of nodes so far", cost)
+    if (cost := row.get("costPerHour")) is not None:
+        name, help_ = (
             "quotalab_cluster_cost_per_hour",
-            "gauge",
             "What an hour of the nodes costs",
-            "costPerHour",
-        ),
-    ):
-        if row.get(field) is not None:
-            out.add(name, kind, help_, row[field], common)
+        )
+        out.gauge(name, help_, cost)
 
 
-def add_yunikorn(
-    out: Exposition, page: Page, counts: PodCounts, common: dict[str, str]
-) -> None:
+def add_yunikorn(out: Exposition, page: Page, counts: PodCounts) -> None:
     """Add queues, applications, containers and nodes as YuniKorn counts them."""
     rows = list(page.values())
     for row in rows:
         if row["kind"] == "Queue":
-            _queue(out, row, counts, common)
+            _queue(out, row, counts)
     apps = [row for row in rows if row["kind"] == "Application"]
     by_queue = Counter((app["queue"], app["state"].lower()) for app in apps)
     for (queue, state), number in sorted(by_queue.items()):
-        labels = {**common, "queue": queue, "state": state}
-        out.add("yunikorn_queue_app", "gauge", "Applications", number, labels)
+        own = out.under(queue=queue, state=state)
+        own.gauge("yunikorn_queue_app", "Applications", number)
         if state in ("completed", "failed", "rejected"):
-            name, help_ = "yunikorn_queue_app_total", "Applications that ended"
-            out.add(name, "counter", help_, number, labels)
+            own.counter("yunikorn_queue_app_total", "Applications that ended", number)
     states = Counter(app["state"].lower() for app in apps)
     for state, number in sorted(states.items()):
-        labels = {**common, "state": state}
         name = "yunikorn_scheduler_application_total"
-        out.add(name, "gauge", "Applications by state", number, labels)
-    _attempts(out, counts, states, common)
-    _nodes(out, rows, common)
-    _usage(out, rows, common)
+        out.gauge(name, "Applications by state", number, state=state)
+    _attempts(out, counts, states)
+    _nodes(out, rows)
+    _usage(out, rows)
     for word in ("created", "channeled", "processed", "stored"):
-        name, help_ = f"yunikorn_event_total_{word}", f"Events {word}"
-        out.add(name, "gauge", help_, counts.events, common)
+        out.gauge(f"yunikorn_event_total_{word}", f"Events {word}", counts.events)
 
 
-def _attempts(
-    out: Exposition, counts: PodCounts, states: Counter[str], common: dict[str, str]
-) -> None:
+def _attempts(out: Exposition, counts: PodCounts, states: Counter[str]) -> None:
     placed, failed = sum(counts.allocated.values()), sum(counts.unschedulable.values())
     name = "yunikorn_scheduler_container_allocation_attempt_total"
     for state, number in (("allocated", placed), ("rejected", failed), ("error", 0)):
-        labels = {**common, "state": state}
-        out.add(name, "counter", "Attempts to place a container", number, labels)
+        out.counter(name, "Attempts to place a container", number, state=state)
     name = "yunikorn_scheduler_application_submission_total"
     rejected = states["rejected"]
-    total = states.total()
-    for result, number in (("accepted", total - rejected), ("rejected", rejected)):
-        labels = {**common, "result": result}
-        out.add(name, "counter", "Applications submitted", number, labels)
+    accepted = states.total() - rejected
+    for result, number in (("accepted", accepted), ("rejected", rejected)):
+        out.counter(name, "Applications submitted", number, result=result)
 
 
 _ODD = re.compile(r"[^a-zA-Z0-9_]")
 
 
-def _queue(
-    out: Exposition, row: Row, counts: PodCounts, common: dict[str, str]
-) -> None:
-    own = {**common, "queue": row["name"]}
+def _queue(out: Exposition, row: Row, counts: PodCounts) -> None:
+    own = out.under(queue=row["name"])
     for state in ("guaranteed", "max", "allocated", "pending"):
         for resource, amount in row[state].items():
-            labels = {**own, "state": state, "resource": resource}
             name, help_ = "yunikorn_queue_resource", "Resources of a queue"
-            out.add(name, "gauge", help_, int(amount), labels)
+            own.gauge(name, help_, int(amount), state=state, resource=resource)
     if not row["leaf"]:
         return
     name = f"yunikorn_{_ODD.sub('_', row['name'])}_queue_container"
@@ -111,28 +93,25 @@ def _queue(
         ("allocated", counts.allocated),
         ("released", counts.released),
     ):
-        labels = {**common, "state": state}
-        help_ = "Containers of the queue"
-        out.add(name, "counter", help_, found[row["name"]], labels)
+        out.counter(name, "Containers of the queue", found[row["name"]], state=state)
 
 
 _NODE_STATES = {"ready": "active", "cordoned": "draining", "failed": "failed"}
 
 
-def _nodes(out: Exposition, rows: list[Row], common: dict[str, str]) -> None:
+def _nodes(out: Exposition, rows: list[Row]) -> None:
     states = Counter(
         _NODE_STATES[row["state"]] for row in rows if row["kind"] == "Node"
     )
     for state in _NODE_STATES.values():
-        labels = {**common, "state": state}
-        name = "yunikorn_scheduler_node"
-        out.add(name, "gauge", "Nodes by state", states[state], labels)
+        name, help_ = "yunikorn_scheduler_node", "Nodes by state"
+        out.gauge(name, help_, states[state], state=state)
 
 
 _TENTHS = ("[0,10%]", *(f"({n}0%,{n + 1}0%]" for n in range(1, 10)))
 
 
-def _usage(out: Exposition, rows: list[Row], common: dict[str, str]) -> None:
+def _usage(out: Exposition, rows: list[Row]) -> None:
     """Add how many nodes are how full, by resource and tenth."""
     found: dict[str, Counter[int]] = {}
     for row in rows:
@@ -143,11 +122,10 @@ def _usage(out: Exposition, rows: list[Row], common: dict[str, str]) -> None:
             tenth = min(9, max(0, math.ceil(share * 10) - 1))
             found.setdefault(resource, Counter())[tenth] += 1
     for resource, tenths in sorted(found.items()):
-        word = "vcore" if resource == "cpu" else _ODD.sub("_", resource)
+        word = "vcore" if resource == CPU else _ODD.sub("_", resource)
         name = f"yunikorn_scheduler_{word}_node_usage_total"
         for n, range_ in enumerate(_TENTHS):
-            labels = {**common, "range": range_}
-            out.add(name, "gauge", "Nodes by how full they are", tenths[n], labels)
+            out.gauge(name, "Nodes by how full they are", tenths[n], range=range_)
 
 
 _QUEUES = {"pending": "active", "gated": "gated", "waiting": "active"}
@@ -156,49 +134,43 @@ _VICTIM_BUCKETS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 _ATTEMPT_BUCKETS = (1.0, 2.0, 4.0, 8.0, 16.0)
 
 
-def add_kube(
-    out: Exposition, page: Page, counts: PodCounts, common: dict[str, str]
-) -> None:
+def add_kube(out: Exposition, page: Page, counts: PodCounts) -> None:
     """Add what kube-scheduler has waiting, and what it did."""
     pods = [row for row in page.values() if row["kind"] == "Pod"]
     if not pods and not counts.events:
         return
     waiting = Counter(_line(row) for row in pods if row["phase"] in _QUEUES)
     for queue in ("active", "backoff", "gated", "unschedulable"):
-        labels = {**common, "queue": queue}
         name, help_ = "scheduler_pending_pods", "Pods without a node"
-        out.add(name, "gauge", help_, waiting[queue], labels)
-    _kube_attempts(out, counts, common)
+        out.gauge(name, help_, waiting[queue], queue=queue)
+    _kube_attempts(out, counts)
     name, help_ = "scheduler_preemption_victims", "Victims of each preemption"
-    victims = list(counts.victims.values())
-    out.observe(name, help_, victims, common, buckets=_VICTIM_BUCKETS)
+    out.observe(name, help_, counts.victims.values(), _VICTIM_BUCKETS)
     nodes = sum(row["kind"] == "Node" for row in page.values())
     placed = sum(bool(row["node"]) for row in pods)
     for kind, number in (("nodes", nodes), ("pods", placed), ("assumed_pods", 0)):
-        labels = {**common, "type": kind}
         name, help_ = "scheduler_scheduler_cache_size", "What the cache holds"
-        out.add(name, "gauge", help_, number, labels)
+        out.gauge(name, help_, number, type=kind)
 
 
-def _kube_attempts(out: Exposition, counts: PodCounts, common: dict[str, str]) -> None:
+def _kube_attempts(out: Exposition, counts: PodCounts) -> None:
     for result, found in (
         ("scheduled", counts.scheduled),
         ("unschedulable", counts.unschedulable),
     ):
         for profile, number in sorted(found.items()):
-            own = {"result": result, "profile": profile or "default-scheduler"}
+            own = out.under(result=result, profile=profile or "default-scheduler")
             name, help_ = "scheduler_schedule_attempts_total", "Attempts by result"
-            out.add(name, "counter", help_, number, {**common, **own})
+            own.counter(name, help_, number)
     name, help_ = "scheduler_preemption_attempts_total", "Preemptions so far"
-    out.add(name, "counter", help_, len(counts.victims), common)
+    out.counter(name, help_, len(counts.victims))
     name, help_ = "scheduler_pod_scheduling_attempts", "Attempts until a pod is placed"
-    tried = [float(number) for number in counts.attempts]
-    out.observe(name, help_, tried, common, buckets=_ATTEMPT_BUCKETS)
+    out.observe(name, help_, counts.attempts, _ATTEMPT_BUCKETS)
     name = "scheduler_pod_scheduling_sli_duration_seconds"
     help_ = "From arrival to a node, in seconds"
     for attempts, waits in sorted(counts.waits.items()):
-        labels = {**common, "attempts": str(attempts) if attempts < 16 else "16+"}
-        out.observe(name, help_, waits, labels, buckets=_POD_BUCKETS)
+        own = out.under(attempts=str(attempts) if attempts < 16 else "16+")
+        own.observe(name, help_, waits, _POD_BUCKETS)
 
 
 def _line(row: Row) -> str:
@@ -216,9 +188,7 @@ _HELP = "Until a waiting Workload starts, by quantile, from now; +Inf is beyond"
 _WAITS = ("pending", "inadmissible", "reserved")
 
 
-def add_forecast(
-    out: Exposition, sandbox: Sandbox, page: Page, common: dict[str, str]
-) -> None:
+def add_forecast(out: Exposition, sandbox: Sandbox, page: Page) -> None:
     """Add three quantiles of each Workload that was forecast and waits still."""
     rows = kept_of(sandbox).filter(state=KeptForecast.DONE)
     answer = rows.order_by("-pk").values_list("answer", flat=True).first()
@@ -230,12 +200,10 @@ def add_forecast(
         row = page.get(one.workload)
         if row is None or row["phase"] not in _WAITS:
             continue
-        labels = {**common, "namespace": row["namespace"], "workload": row["name"]}
-        labels["local_queue"] = one.queue
-        for level, ms in (
-            ("0.1", one.p10_ms),
-            ("0.5", one.p50_ms),
-            ("0.9", one.p90_ms),
-        ):
+        own = out.under(
+            namespace=row["namespace"], workload=row["name"], local_queue=one.queue
+        )
+        levels = {"0.1": one.p10_ms, "0.5": one.p50_ms, "0.9": one.p90_ms}
+        for level, ms in levels.items():
             left = math.inf if ms is None else max(ms - passed, 0) / 1000
-            out.add(NAME, "gauge", _HELP, left, {**labels, "quantile": level})
+            own.gauge(NAME, _HELP, left, quantile=level)

@@ -45,8 +45,7 @@ class ServiceMetrics(View):
         out = Exposition(note="")
         _add_sandboxes(out)
         found = services.read()
-        up = "Whether the bus answers"
-        out.add("quotalab_bus_up", "gauge", up, float(found is not None), {})
+        out.gauge("quotalab_bus_up", "Whether the bus answers", found is not None)
         if found is not None:
             counts, sizes, queues = found
             _add_counts(out, counts, sizes, queues)
@@ -59,33 +58,28 @@ def _add_sandboxes(out: Exposition) -> None:
     worst = standing.lags().aggregate(most=Max("late"))["most"] or 0.0
     playing = Sandbox.objects.filter(playing=True).count()
     room, held = connections.held()
-    gauges = {
-        "quotalab_sandboxes_playing": ("Sandboxes that play", playing),
-        "quotalab_sandboxes_late": (
-            "Sandboxes over 1 s behind their speed",
-            late.count(),
-        ),
-        "quotalab_lag_seconds": ("How far behind the latest one is", max(worst, 0.0)),
-        "quotalab_parts_waiting": (
+    waiting = sum(one.waiting for one in waits)
+    people = {one.person for one in waits if one.waiting and not one.under_way}
+    bound, is_open = sum(one.bound for one in held), sum(one.open for one in held)
+    for name, help_, value in (
+        ("sandboxes_playing", "Sandboxes that play", playing),
+        ("sandboxes_late", "Sandboxes over 1 s behind their speed", late.count()),
+        ("lag_seconds", "How far behind the latest one is", max(worst, 0.0)),
+        (
+            "parts_waiting",
             "Questions, runs and futures that wait for a worker",
-            sum(one.waiting for one in waits),
+            waiting,
         ),
-        "quotalab_people_waiting": (
+        (
+            "people_waiting",
             "People who wait for something that nobody works out yet",
-            len({one.person for one in waits if one.waiting and not one.under_way}),
+            len(people),
         ),
-        "quotalab_connections_most": ("What PostgreSQL takes; 0 = no bound", room),
-        "quotalab_connections_bound": (
-            "What all processes may open together",
-            sum(one.bound for one in held),
-        ),
-        "quotalab_connections_open": (
-            "Connections that are open",
-            sum(one.open for one in held),
-        ),
-    }
-    for name, (words, value) in gauges.items():
-        out.add(name, "gauge", words, value, {})
+        ("connections_most", "What PostgreSQL takes; 0 = no bound", room),
+        ("connections_bound", "What all processes may open together", bound),
+        ("connections_open", "Connections that are open", is_open),
+    ):
+        out.gauge(f"quotalab_{name}", help_, value)
 
 
 def _add_counts(
@@ -95,19 +89,17 @@ def _add_counts(
     queues: dict[str, int],
 ) -> None:
     for queue, waiting in queues.items():
-        words = "Messages that wait for a worker"
-        out.add(
-            "quotalab_queue_messages", "gauge", words, waiting, {"queue": str(queue)}
-        )
+        name, help_ = "quotalab_queue_messages", "Messages that wait for a worker"
+        out.gauge(name, help_, waiting, queue=str(queue))
     for work, seconds in standing.seconds_by_work(counts).items():
-        name, words = "quotalab_work_seconds_total", "Processor time, by kind of work"
-        out.add(name, "counter", words, seconds, {"work": work})
+        name, help_ = "quotalab_work_seconds_total", "Processor time, by kind of work"
+        out.counter(name, help_, seconds, work=work)
     for status, count in standing.refused_by_status(counts).items():
-        name, words = "quotalab_refused_total", "Requests refused, by status"
-        out.add(name, "counter", words, count, {"status": status})
-    out.add("quotalab_sockets", "gauge", "Open pages", sizes["sockets"], {})
+        name, help_ = "quotalab_refused_total", "Requests refused, by status"
+        out.counter(name, help_, count, status=status)
+    out.gauge("quotalab_sockets", "Open pages", sizes["sockets"])
     for name, (metric, labels) in COUNTERS.items():
-        out.add(metric, "counter", _HELP[metric], counts.get(name, 0), labels)
+        out.counter(metric, _HELP[metric], counts.get(name, 0), **labels)
 
 
 def _add_ticks(out: Exposition, counts: dict[str, float]) -> None:

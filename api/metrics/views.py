@@ -12,11 +12,9 @@ from rest_framework.request import Request
 
 from api.metrics import kueue, others
 from api.metrics.exposition import CONTENT_TYPE, Exposition
-from api.metrics.others import add_forecast
 from api.renderers import OneShape
 from api.views.base import View
 from sandbox.explain import counting
-from sandbox.explain.counting import counts_of
 from sandbox.models import Sandbox
 from sandbox.world import history
 
@@ -64,27 +62,21 @@ class AllMetrics(View):
             except Exception:  # one sandbox that cannot be read hides no other
                 logger.exception("no metrics", extra={"sandbox": sandbox.pk})
                 own = Exposition()
-            out.add(
+            name, help_ = (
                 "quotalab_sandbox_left_out",
-                "gauge",
                 "1 for a sandbox that cannot be read",
-                float(own.is_empty()),
-                {"sandbox": sandbox.pk},
             )
+            out.gauge(name, help_, own.is_empty(), sandbox=sandbox.pk)
             out.take(own)
         return HttpResponse(out.text(), content_type=CONTENT_TYPE)
 
 
 def _add(out: Exposition, sandbox: Sandbox) -> None:
     page = history.page_at(sandbox, sandbox.revision)
-    common = {"sandbox": sandbox.pk}
-    others.add_own(out, sandbox, common)
-    others.add_cost(out, page, common)
-    add_forecast(out, sandbox, page, common)
+    out = out.under(sandbox=sandbox.pk)
+    others.add_own(out, sandbox, page)
+    others.add_forecast(out, sandbox, page)
     if sandbox.stack == "kueue":
-        kueue.add(out, page, counts_of(sandbox, page), common)
-    found = counting.pod_counts_of(sandbox, page)
-    if sandbox.stack == "yunikorn":
-        others.add_yunikorn(out, page, found, common)
-    else:
-        others.add_kube(out, page, found, common)
+        kueue.add(out, page, counting.counts_of(sandbox, page))
+    add = others.add_yunikorn if sandbox.stack == "yunikorn" else others.add_kube
+    add(out, page, counting.pod_counts_of(sandbox, page))
