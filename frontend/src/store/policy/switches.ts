@@ -23,96 +23,56 @@ export interface SwitchGroup {
 
 const ALL = ["kueue", "yunikorn", "kube"] as const;
 const LATENCIES = ["workloadCreation", "schedulingCycle", "admission", "reactivation", "jobStart", "podStart", "readiness", "completion", "suspension", "termination", "release"] as const;
+const RELEASES = { kueue: ["kueue"], kubernetes: ["kueue", "kube"], yunikorn: ["yunikorn"] } as const;
+
+type Named<W> = W extends `switch.${infer Name}` ? (`help.${Name}` extends Word ? Name : never) : never;
+/** Return the switches of a section: words and path are by the name of the field. */
+const of = (section: string, ...names: readonly Named<Word>[]): Switch[] =>
+  names.map((name) => ({ path: `${section}.${name}`, word: `switch.${name}`, help: `help.${name}` }));
 
 export const GROUPS: readonly SwitchGroup[] = [
   { word: "group.between", source: "source.kueue", part: "scheduling", stacks: ["kueue"], switches: [] },
-  {
-    word: "group.ready", source: "source.kueue", part: "scheduling", stacks: ["kueue"],
-    switches: [
-      { path: "kueue.waitForPodsReady.timeout", word: "switch.timeout", help: "help.timeout" },
-      { path: "kueue.waitForPodsReady.blockAdmission", word: "switch.block", help: "help.block" },
-    ],
-  },
+  { word: "group.ready", source: "source.kueue", part: "scheduling", stacks: ["kueue"], switches: of("kueue.waitForPodsReady", "timeout", "blockAdmission") },
   {
     word: "group.usage", source: "source.kueue", part: "scheduling", stacks: ["kueue"],
-    switches: [
-      { path: "kueue.admissionFairSharing.usageHalfLifeTime", word: "switch.halfLife", help: "help.halfLife" },
-      { path: "kueue.admissionFairSharing.usageSamplingInterval", word: "switch.sampling", help: "help.sampling" },
-    ],
+    switches: of("kueue.admissionFairSharing", "usageHalfLifeTime", "usageSamplingInterval"),
   },
   {
     word: "group.gates", source: "source.kueue", part: "scheduling", stacks: ["kueue"],
     switches: [
-      { path: "kueue.featureGates.ElasticJobsViaWorkloadSlices", word: "switch.elastic", help: "help.elastic" },
-      { path: "kueue.featureGates.ConcurrentAdmission", word: "switch.concurrent", help: "help.concurrent" },
-      { path: "kueue.featureGates.PriorityBoost", word: "switch.boost", help: "help.boost" },
-      { path: "kueue.featureGates.MultiKueueOrchestratedPreemption", word: "switch.gates", help: "help.gates" },
-      { path: "kueue.objectRetentionPolicies.workloads.afterFinished", word: "switch.retention", help: "help.retention" },
-      { path: "kueue.objectRetentionPolicies.workloads.afterDeactivatedByKueue", word: "switch.retired", help: "help.retired" },
+      ...of("kueue.featureGates", "ElasticJobsViaWorkloadSlices", "ConcurrentAdmission", "PriorityBoost", "MultiKueueOrchestratedPreemption"),
+      ...of("kueue.objectRetentionPolicies.workloads", "afterFinished", "afterDeactivatedByKueue"),
     ],
   },
   {
     word: "group.release", source: "source.release", part: "scheduling", stacks: ALL,
-    switches: [
-      { path: "release.kueue", word: "switch.release.kueue", help: "help.release", stacks: ["kueue"] },
-      { path: "release.kubernetes", word: "switch.release.kubernetes", help: "help.release", stacks: ["kueue", "kube"] },
-      { path: "release.yunikorn", word: "switch.release.yunikorn", help: "help.release", stacks: ["yunikorn"] },
-    ],
+    switches: (["kueue", "kubernetes", "yunikorn"] as const).map((name) => ({ path: `release.${name}`, word: `switch.release.${name}`, help: "help.release", stacks: RELEASES[name] })),
   },
   {
     word: "group.yunikorn", source: "source.yunikorn", part: "scheduling", stacks: ["yunikorn"],
-    switches: [
-      { path: "yunikorn.laws", word: "switch.laws", help: "help.laws", family: "laws" },
-    ],
+    switches: of("yunikorn", "laws").map((one) => ({ ...one, family: "laws" })),
   },
   {
     word: "group.simulation", source: "source.simulation", part: "simulation", stacks: ALL,
-    switches: [
-      { path: "simulation.tickMs", word: "switch.tickMs", help: "help.tickMs" },
-      { path: "simulation.defaultRuntime", word: "switch.runtime", help: "help.runtime" },
-      { path: "simulation.runTimesFrom", word: "switch.runTimesFrom", help: "help.runTimesFrom" },
-      { path: "simulation.podStartMs", word: "switch.podStart", help: "help.podStart" },
-      { path: "simulation.bindLatencyMs", word: "switch.bind", help: "help.bind" },
-      { path: "simulation.binding", word: "switch.binding", help: "help.binding" },
-      { path: "simulation.locking", word: "switch.locking", help: "help.locking" },
-    ],
+    switches: of("simulation", "tickMs", "defaultRuntime", "runTimesFrom", "podStartMs", "bindLatencyMs", "binding", "locking"),
   },
   {
     word: "group.failures", source: "source.simulation", part: "simulation", stacks: ALL,
     switches: [
-      { path: "simulation.checkpointEvery", word: "switch.checkpoint", help: "help.checkpoint" },
-      { path: "simulation.restartTakes", word: "switch.restart", help: "help.restart" },
-      { path: "simulation.failures.meanTimeBetween", word: "switch.failures", help: "help.failures" },
-      { path: "simulation.failures.repair", word: "switch.repair", help: "help.repair" },
-      { path: "simulation.failures.domain", word: "switch.failureDomain", help: "help.failureDomain" },
-      { path: "simulation.failures.domainMeanTimeBetween", word: "switch.domainFailures", help: "help.domainFailures" },
-      { path: "simulation.failures.domainRepair", word: "switch.domainRepair", help: "help.domainRepair" },
+      ...of("simulation", "checkpointEvery", "restartTakes"),
+      ...of("simulation.failures", "meanTimeBetween", "repair", "domain", "domainMeanTimeBetween", "domainRepair"),
     ],
   },
   {
     word: "group.autoscaler", source: "source.simulation", part: "simulation", stacks: ALL,
-    switches: [
-      { path: "simulation.autoscaler.scanInterval", word: "switch.scanInterval", help: "help.scanInterval" },
-      { path: "simulation.autoscaler.expanders", word: "switch.expanders", help: "help.expanders" },
-      { path: "simulation.autoscaler.balanceSimilarNodeGroups", word: "switch.balance", help: "help.balance" },
-      { path: "simulation.autoscaler.maxNodeProvisionTime", word: "switch.provision", help: "help.provision" },
-      { path: "simulation.autoscaler.scaleDown", word: "switch.scaleDown", help: "help.scaleDown" },
-      { path: "simulation.autoscaler.scaleDownDelayAfterAdd", word: "switch.scaleDownDelay", help: "help.scaleDownDelay" },
-      { path: "simulation.autoscaler.maxEmptyAtOnce", word: "switch.maxEmpty", help: "help.maxEmpty" },
-      { path: "simulation.autoscaler.maxDrainedAtOnce", word: "switch.maxDrained", help: "help.maxDrained" },
-    ],
+    switches: of("simulation.autoscaler", "scanInterval", "expanders", "balanceSimilarNodeGroups", "maxNodeProvisionTime", "scaleDown", "scaleDownDelayAfterAdd", "maxEmptyAtOnce", "maxDrainedAtOnce"),
   },
   {
     word: "group.latencies", source: "source.latencies", part: "simulation", stacks: ALL,
     switches: LATENCIES.map((name): Switch => ({ path: `simulation.latencies.${name}`, word: `latency.${name}`, help: `latency.${name}.help` })),
   },
   { word: "group.checks", source: "source.checks", part: "simulation", stacks: ["kueue"], switches: [] },
-  {
-    word: "group.extenders", source: "source.extenders", part: "simulation", stacks: ["kueue", "kube"],
-    switches: [
-      { path: "simulation.extenderLatencyMs", word: "switch.extenders", help: "help.extenders" },
-    ],
-  },
+  { word: "group.extenders", source: "source.extenders", part: "simulation", stacks: ["kueue", "kube"], switches: of("simulation", "extenderLatencyMs") },
 ];
 
 /** Return the groups of a stack, each with the switches that this stack has. */
