@@ -1,0 +1,1 @@
+export{t as loader}from"./loader.svelte-Do9F1o1W.js";
