@@ -95,6 +95,10 @@ class YunikornQueue:
     pending: Mapping[str, int]
 
 
+class NoSettings(msgspec.Struct, forbid_unknown_fields=True):
+    """The settings of a policy without any."""
+
+
 class Policy:
     """What a plug-in overrides; each default decides as the release does.
 
@@ -105,6 +109,7 @@ class Policy:
     """
 
     name = ""
+    args_type: type[msgspec.Struct] = NoSettings
 
     def __init__(self, settings: Any) -> None:
         self.settings = settings
@@ -195,7 +200,7 @@ class Chosen(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=Tr
         except UnknownNameError as error:
             raise PolicyError(error.said, f"{place}.name") from error
         try:
-            return kind(msgspec.convert(self.settings, _settings_of(self.name)))
+            return kind(msgspec.convert(self.settings, kind.args_type))
         except SchedulerError as error:
             raise PolicyError(error.said, f"{place}.settings") from error
         except ValueError as error:  # what msgspec raises is one, too
@@ -214,7 +219,9 @@ _OF_PODS, _OF_QUEUES = {"pod_order", "node_order"}, {"queue_order"}
 
 
 def _overridden(kind: type[Policy]) -> set[str]:
-    return {n for n in vars(Policy) if getattr(kind, n) is not getattr(Policy, n)}
+    """Return the methods by which a policy decides otherwise than the release."""
+    asked = {n for n in vars(Policy) if n[0] != "_"} - {"name", "args_type"}
+    return {n for n in asked if getattr(kind, n) is not getattr(Policy, n)}
 
 
 class Asking:
@@ -244,15 +251,6 @@ class Asking:
         return SchedulerError(
             Problem.PROPOSAL_FAILED.said(name=self.name, method=method, error=said)
         )
-
-
-class _None(msgspec.Struct, forbid_unknown_fields=True):
-    """The settings of a policy without any."""
-
-
-def _settings_of(name: str) -> type[msgspec.Struct]:
-    [entry] = [one for one in registry.entries("proposal") if one.name == name]
-    return entry.parameters or _None
 
 
 #: The name by which plug-ins import this module, installed or not.

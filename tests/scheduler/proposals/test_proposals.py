@@ -337,6 +337,12 @@ def test_a_proposal_that_the_stack_does_not_ask_is_said_to_decide_nothing():
     assert world.policy.spec.proposed() is None
 
 
+def test_a_proposal_for_queues_of_yunikorn_alone_decides_nothing_under_kueue():
+    held("B", queue_order=lambda self, queue, now_ms: 0)
+    world = world_of(*small_cluster(), simulation=chosen("B"))
+    assert world.policy.spec.proposed() is None
+
+
 def test_a_run_says_that_a_proposal_decides(tmp_path):
     file = tmp_path / "world.yaml"
     file.write_text(
