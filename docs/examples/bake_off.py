@@ -32,6 +32,7 @@ from scheduler.cli.experiment import read_file, sources_of
 from scheduler.engine.world import World
 from scheduler.model.decisions import Decision
 from scheduler.model.durations import duration_text
+from scheduler.model.errors import SchedulerError
 from scheduler.words.gaps import of_proposal
 
 #: The measures of the first table.
@@ -81,8 +82,17 @@ def played(
 
 
 def main(arguments: Sequence[str]) -> int:
+    """Write the bake-off; return 2, with what is wrong said, where nothing is written."""
+    try:
+        write(*map(Path, arguments))
+    except SchedulerError as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+    return 0
+
+
+def write(path: Path, out: Path, *pictures: Path) -> None:
     """Run every variant with every seed; write the file, and its picture alone."""
-    path, out, *pictures = map(Path, arguments)
     experiment, files = read_file(path)
     spec = experiment.spec
     base = FileBase.read(sources_of(experiment, path, files), stack=spec.base.stack)
@@ -100,7 +110,6 @@ def main(arguments: Sequence[str]) -> int:
     out.write_text(text_, encoding="utf-8")
     for picture in pictures:
         picture.write_text(_alone(text_), encoding="utf-8")
-    return 0
 
 
 def _alone(text_: str) -> str:

@@ -69,3 +69,12 @@ def test_the_file_asks_nothing_of_elsewhere_and_runs_nothing(written):
     assert "<script" not in written
     assert "http" not in written
     assert "&lt;Two&gt;" in written
+
+
+def test_a_policy_that_is_not_here_is_said_and_nothing_is_written(tmp_path, capsys):
+    (tmp_path / "world.yaml").write_text(yaml.safe_dump(small_cluster()[0]))
+    (tmp_path / "two.yaml").write_text(VARIANTS.replace("MinimumRunTime", "Nobody"))
+    words = [str(tmp_path / "two.yaml"), str(tmp_path / "two.html")]
+    assert bake_off.main(words) == 2
+    assert "simulation.proposal.name" in capsys.readouterr().err
+    assert not (tmp_path / "two.html").exists()
