@@ -49,7 +49,7 @@ export function fieldsOf(manifest: Json, queue = ""): ManifestField[] {
     case "Node":
       return [...amounts(manifest, ["status", "allocatable"], "status.allocatable"), pairs(manifest, "add.labels", ["metadata", "labels"], "labels"), pairs(manifest, "field.taints", ["spec", "taints"], "taints")];
     case "Workload":
-      return [field(manifest, "field.priority", ["spec", "priority"], "", true), runtime(manifest), ...podSets(manifest)];
+      return [field(manifest, "work.priority", ["spec", "priority"], "", true), runtime(manifest), ...podSets(manifest)];
     case "Job":
       return [
         field(manifest, "field.parallelism", ["spec", "parallelism"], "", true),
@@ -61,7 +61,7 @@ export function fieldsOf(manifest: Json, queue = ""): ManifestField[] {
       return [runtime(manifest), ...containers(manifest, ["spec"], "")];
     case "PriorityClass":
     case "WorkloadPriorityClass":
-      return [field(manifest, "field.priority", ["value"], "", true)];
+      return [field(manifest, "work.priority", ["value"], "", true)];
     default:
       return [];
   }

@@ -43,7 +43,7 @@ const WORDS = {
   restarts: "measure.restarts",
   workLost: "measure.workLost",
   workLostMs: "measure.workLostMs",
-  count: "measure.count",
+  count: "measure.started",
   meanMs: "measure.waitMeanMs",
   p50Ms: "measure.waitP50Ms",
   p95Ms: "measure.waitP95Ms",

@@ -23,6 +23,6 @@ export function removeSandbox(id: string, then: () => void = () => go("/")): voi
   toast({
     tone: "error",
     text: t("sandbox.removeAsk"),
-    acts: [{ label: t("sandbox.removeYes"), run: remove }],
+    acts: [{ label: t("sandbox.remove"), run: remove }],
   });
 }

@@ -88,7 +88,7 @@ function bound(isMeant: (keys: string) => boolean, icon: IconName, note: string)
 
 function tickEntry(sought: string): Entry[] {
   if (!/^\d+$/.test(sought) || Number(sought) > (live.latest.sandbox?.tick ?? -1)) return [];
-  const label = t("palette.tick", { tick: Number(sought) });
+  const label = t("pane.toTick", { tick: Number(sought) });
   return [{ id: "tick", icon: "pending", label, note: "", run: () => ask({ tick: sought }, true) }];
 }
 

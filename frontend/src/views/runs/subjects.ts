@@ -180,7 +180,7 @@ function ofQueue(queue: Json): Subject[] {
   );
   return [
     ...quotas,
-    field("spec.fairSharing.weight", t("switch.weight"), at(queue, "spec.fairSharing.weight") ?? "1"),
+    field("spec.fairSharing.weight", t("field.weight"), at(queue, "spec.fairSharing.weight") ?? "1"),
     ...PREEMPTION.map(([path, word, names]) => field(`spec.preemption.${path}`, t(word), at(queue, `spec.preemption.${path}`) ?? "Never", names.map((one) => plain(one)))),
   ];
 }
@@ -191,7 +191,7 @@ function ofNodes(world: World): Subject[] {
     const shape = JSON.stringify(at(node, "status.allocatable") ?? at(node, "status.capacity") ?? {});
     if (!shapes.has(shape)) shapes.set(shape, node);
   }
-  const group = t("subject.group.nodes");
+  const group = t("view.nodes");
   const more = [...shapes.values()].map((node): Subject => {
     const name = nameOf(node);
     return {

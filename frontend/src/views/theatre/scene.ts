@@ -214,7 +214,7 @@ function cardOf(card: FilmCard, now: Standing, colours: Colours, spot: Spot, fil
   parts.push(text(10, big ? 25 : 16, fitted(displayNameOf(card.id), (small ? spot.w - 14 : room) / 1.1, size), size, "var(--text)", { weight: 600 }));
   if (!small) {
     const asked = card.held.filter((one) => one.resource !== "pods").map((one) => quantity(one.resource, one.amount)).join(" · ");
-    const under = [asked, card.priority === null ? "" : t("theatre.priority", { priority: formatNumber(card.priority) })].filter(Boolean).join(" · ");
+    const under = [asked, card.priority === null ? "" : t("pane.priority", { priority: formatNumber(card.priority) })].filter(Boolean).join(" · ");
     parts.push(text(10, big ? 46 : 34, fitted(under, spot.w - 16, 14), 14, "var(--text-2)"));
   }
   if (word !== "") parts.push(text(spot.w - 7, 16, word, 14, tone?.ink ?? "var(--text-2)", { anchor: "end", weight: 600 }));
