@@ -1,1 +1,0 @@
-export{t as loader}from"./loader.svelte-Do9F1o1W.js";
