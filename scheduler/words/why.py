@@ -229,6 +229,10 @@ class Unplaced(Words):
         "{n} of its {of} pods are on no node. {pod}: {message}",
     )
     NOT_TRIED = ("unplaced.notTried", "it was not tried yet.")
+    NO_NODE = (
+        "unplaced.noNode",
+        "Its nodeName is {node}, and there is no node {node}: nothing starts it.",
+    )
     TOGETHER = (
         "unplaced.together",
         "Its gang needs {of} places at once, and {n} of its pods fit now; {pod} does not:",
@@ -419,6 +423,7 @@ class IfSubmitted(Words):
     IN_QUEUE = ("would.inQueue", "queue {queue}")
     TOLERANT = ("would.tolerant", "a toleration of {taint}")
     NO_RULE = ("would.noRule", "no {field}")
+    IN_QUOTA = ("would.inQuota", "ElasticQuota {name} with {limits}")
     UNCORDONED = ("would.uncordoned", "node {node} no longer cordoned")
     ONE_MORE = ("would.oneMore", "one more node like {node}")
     FEWER = ("would.fewer", "{field}: {value} in place of {now}")

@@ -122,6 +122,22 @@ def together(world: World, key: Key) -> Iterator[Sentence]:
     yield word.said(n=fits, of=of)
 
 
+def names_no_node(world: World, obj: Object) -> str:
+    """Return the node that a pod names and that is not there; "" for any other pod."""
+    name = str(obj.spec.get("nodeName") or "")
+    return name if name and Key("Node", "", name) not in world.objects else ""
+
+
+def group_of(world: World, obj: Object) -> list[Object]:
+    """Return the PodGroup that says how many pods of a pod's gang must start, if one may change.
+
+    That of Coscheduling; the policy of an in-tree gang stays as it was made.
+    """
+    key, _ = unit_of(world, obj)
+    known = key.kind == "PodGroup" and key in world.objects
+    return [world.objects[key]] if known else []
+
+
 def _refusals(table: PluginTable | None) -> Iterator[Sentence]:
     """Yield each reason for which nodes refuse a pod, and how many do."""
     refused = table.filter.values() if table is not None else ()

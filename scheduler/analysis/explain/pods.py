@@ -34,6 +34,7 @@ from scheduler.model.pod import Pod
 from scheduler.model.problems import RequestProblem, Wanted, expected
 from scheduler.model.sentence import counted, listed
 from scheduler.words.gaps import of_proposal
+from scheduler.words.why import Unplaced
 
 #: A table shows at most this many nodes, the best first.
 MOST_NODES = 200
@@ -82,6 +83,9 @@ def explain_pod(
     if answer.node and not bound:
         answer.points = not_run(answer.points)
         answer.sentences.append("It came with its node: no scheduler bound it.")
+    if gone := places.names_no_node(world, obj):
+        answer.node = ""
+        answer.sentences = [Unplaced.NO_NODE.said(node=gone).text]
     answer.sentences[:0] = [said.text for said in proposal]
     return answer
 

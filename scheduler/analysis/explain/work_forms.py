@@ -6,12 +6,14 @@ Each form is made of the objects as they would be submitted, and says what it ch
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, cast
 
 from scheduler.analysis.forecast.submission import submitted
+from scheduler.engine.kube.cache.pod_group import ELASTIC_QUOTA
 from scheduler.engine.world import World
 from scheduler.engine.yunikorn.shim.pods import APP_ID, app_id, queue_name
 from scheduler.engine.yunikorn.shim.pods import QUEUE as QUEUE_LABEL
@@ -20,11 +22,12 @@ from scheduler.model import amounts
 from scheduler.model.jobs import PRIORITY_CLASS, QUEUE
 from scheduler.model.node import HOSTNAME
 from scheduler.model.objects import Key, Object
-from scheduler.model.sentence import Items, Quantity, Sentence
-from scheduler.words.why import IfSubmitted
+from scheduler.model.sentence import Items, Quantity, Sentence, few
+from scheduler.words.why import Asked, IfSubmitted
 
-#: Fields that count pods.
+#: Fields that count pods, and those that say how many of them must start together.
 _COUNTS = ("parallelism", "replicas", "numNodes", "instances", "count")
+_LEAST = ("minMember", "minCount")
 #: Fields of a pod without which it may have another node, or need not wait.
 _RULES = (
     "affinity",
@@ -60,6 +63,7 @@ def ladders(world: World, objects: Sequence[Object]) -> Iterator[Ladder]:
         *([one] for one in _in_queues(world, objects)),
         *([one] for one in _tolerant(world, objects)),
         *([one] for one in _without_rules(objects)),
+        *([one] for one in _in_quotas(world, objects)),
         *([one] for one in _with_nodes(world, objects)),
     ):
         if few_of_a_kind:
@@ -81,37 +85,52 @@ def _pods(obj: Object) -> Iterator[dict[str, Any]]:
 
 
 def _fewer(objects: Sequence[Object]) -> Iterator[Ladder]:
-    """Yield the work with fewer and fewer pods: its largest count is made smaller."""
-    counts = [
-        (holder[name], index, path)
-        for index, obj in enumerate(objects)
-        for path, holder, name in _counts(obj.manifest.get("spec"), "spec")
-    ]
-    if not counts:
-        return
-    most, index, path = max(counts, key=lambda one: one[0])
+    """Yield the work with fewer and fewer pods, and with fewer that must start together.
 
-    def step(number: int) -> Variant:
-        count, found = most - 1 - number, list(submitted(objects, None))
-        for place, holder, name in _counts(found[index].manifest.get("spec"), "spec"):
-            if place == path:
-                holder[name] = count
-        return IfSubmitted.FEWER.said(field=path, value=count, now=most), found
-
-    yield most - 1, step
+    Of each the largest count is made smaller.
+    """
+    for names in (_COUNTS, _LEAST):
+        counts = [
+            (holder[name], index, path)
+            for index, obj in enumerate(objects)
+            for path, holder, name in _counts(obj.manifest.get("spec"), "spec", names)
+        ]
+        if counts:
+            most, index, path = max(counts, key=lambda one: one[0])
+            yield most - 1, partial(_with_count, objects, names, most, index, path)
 
 
-def _counts(value: Any, path: str) -> Iterator[tuple[str, dict[str, Any], str]]:
-    """Yield the fields that count more than one pod: path, who holds it, its name."""
+def _with_count(
+    objects: Sequence[Object],
+    names: Sequence[str],
+    most: int,
+    index: int,
+    path: str,
+    number: int,
+) -> Variant:
+    """Return the work with the count at `path` of one object so much smaller, and one."""
+    count, found = most - 1 - number, list(submitted(objects, None))
+    obj = found[index]
+    for place, holder, name in _counts(obj.manifest.get("spec"), "spec", names):
+        if place == path:
+            holder[name] = count
+    field_ = f"{obj.key.kind} {obj.key.name} {path}" if index else path
+    return IfSubmitted.FEWER.said(field=field_, value=count, now=most), found
+
+
+def _counts(
+    value: Any, path: str, names: Sequence[str]
+) -> Iterator[tuple[str, dict[str, Any], str]]:
+    """Yield the fields of these names that are more than one: path, who holds it, its name."""
     if isinstance(value, list):
         for number, one in enumerate(value):
-            yield from _counts(one, f"{path}[{number}]")
+            yield from _counts(one, f"{path}[{number}]", names)
     elif isinstance(value, dict) and "containers" not in value:
         for name, one in value.items():
-            if name in _COUNTS and type(one) is int and one > 1:
+            if name in names and type(one) is int and one > 1:
                 yield f"{path}.{name}", value, name
             else:
-                yield from _counts(one, f"{path}.{name}")
+                yield from _counts(one, f"{path}.{name}", names)
 
 
 def _smaller(objects: Sequence[Object]) -> Iterator[Variant]:
@@ -259,6 +278,32 @@ def _is_bound(pod: dict[str, Any], field_: str) -> bool:
     if field_ != "volumes":
         return field_ in pod
     return any(of in one for one in pod.get(field_) or () for of in _OF_CLAIMS)
+
+
+def _in_quotas(world: World, objects: Sequence[Object]) -> Iterator[Variant]:
+    """Yield the work beside an ElasticQuota of its namespace with room for its pods."""
+    asked = Counter[str]()
+    for obj in objects:
+        counts = _counts(obj.manifest.get("spec"), "spec", _COUNTS)
+        pods = max((holder[name] for _, holder, name in counts), default=1)
+        for container in [one for pod in _pods(obj) for one in pod["containers"]]:
+            requests = (container.get("resources") or {}).get("requests") or {}
+            for name, value in requests.items():
+                asked[name] += pods * amounts.quota(name, value)
+    own = {obj.key.namespace for obj in objects}
+    for key in [one for one in world.keys(ELASTIC_QUOTA) if one.namespace in own]:
+        for fields in (("max",), ("min",), ("min", "max")):
+            (quota,), more = submitted([world.objects[key]], None), list[Sentence]()
+            for field_ in fields:
+                part = quota.manifest["spec"].get(field_) or {}
+                for name in sorted(part.keys() & asked.keys()):
+                    total = amounts.quota(name, part[name]) + asked[name]
+                    part[name] = amounts.text_of(name, total)
+                    said = Asked.MAX if field_ == "max" else Asked.MIN
+                    more.append(said.said(amount=Quantity(name, str(total))))
+            if more:
+                beside = IfSubmitted.IN_QUOTA.said(name=key.name, limits=few(more))
+                yield beside, [quota, *submitted(objects, None)]
 
 
 def _with_nodes(world: World, objects: Sequence[Object]) -> Iterator[Variant]:

@@ -167,13 +167,15 @@ def helps(world: World, key: Key, *, limit: int = MOST_RUNS) -> list[Sentence]:
     obj = world.objects.get(key)
     if obj is None or key.kind != "Pod":
         return []
-    if not (places.waits(world, key, obj) or obj.spec.get("schedulingGates")):
+    kept = obj.spec.get("schedulingGates") or places.names_no_node(world, obj)
+    if not (kept or places.waits(world, key, obj)):
         return []
     unchanged = _Trial(world, fork(world), frozenset({key}), world.context.now_ms)
     _run_on(unchanged, NOW_MS)
     if unchanged.started_ms is not None:
         return []
-    found = sorted(_changes(world, [obj], limit), key=lambda one: len(one.victims))
+    objects = [obj, *places.group_of(world, obj)]
+    found = sorted(_changes(world, objects, limit), key=lambda one: len(one.victims))
     said = [_change(one, _OF_POD) for one in found[:_MOST_CHANGES]]
     return said or [IfSubmitted.NO_HELP.said()]
 
@@ -289,6 +291,10 @@ class _Trial:
 def _submit(world: World, objects: Sequence[Object]) -> _Trial:
     copied = fork(world)
     for obj in objects:
+        if obj.key.kind == "Pod" and copied.objects.get(obj.key, obj).spec.get(
+            "nodeName"
+        ):
+            copied.delete(obj.key)  # what has a node gets no other
         copied.put(obj)
     keys = frozenset(obj.key for obj in objects)
     return _Trial(world, copied, keys, world.context.now_ms)
