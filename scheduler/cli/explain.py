@@ -11,18 +11,16 @@ from typing import Any, TextIO
 import msgspec
 
 from scheduler.analysis.explain import places, to_document
-from scheduler.analysis.explain.answers import lines_of, overview
-from scheduler.analysis.explain.fairness import fairness
+from scheduler.analysis.explain.answers import key_of, lines_of, overview
 from scheduler.analysis.explain.past import DecidedPast
 from scheduler.analysis.explain.pods import explain_pod
 from scheduler.analysis.explain.preemptions import explain_preemption
-from scheduler.analysis.explain.queues import QueueFairness, QueueShare, queue_fairness
 from scheduler.analysis.explain.shapes import (
+    AskExplanation,
     Explanation,
     ExtensionPoint,
-    Fairness,
-    Formula,
     PodExplanation,
+    PodPreemption,
     Preemption,
     TriedNode,
 )
@@ -33,7 +31,7 @@ from scheduler.cli.run import assemble_as, read_sources, world_at
 from scheduler.cli.statuses import refused
 from scheduler.engine.tick import run_tick
 from scheduler.engine.world import World
-from scheduler.model.decisions import Bind, Preempt
+from scheduler.model.decisions import Bind, Decision, Preempt
 from scheduler.model.errors import SchedulerError
 from scheduler.model.objects import Key, cluster_of
 
@@ -41,7 +39,7 @@ from scheduler.model.objects import Key, cluster_of
 _SETTLED = frozenset({"admitted", "finished", "future"})
 #: Workloads that are explained in full where nobody is named.
 _MOST_SHOWN = 20
-_NO_SHARES = "no queue has a share: none is in a cohort"
+_Detail = PodExplanation | AskExplanation | Preemption | PodPreemption
 
 
 def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
@@ -50,12 +48,6 @@ def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         world = world_at(options.paths, options.at, options.stack)
-        if options.pod:
-            return _write_pods(out, world, options)
-        if options.queues:
-            return _write_queues(out, world, options)
-        if options.preemptor:
-            return _write_search(out, world, options)
         if options.about:
             return _write_answers(out, world, options)
         return _write_all(out, world, options)
@@ -65,12 +57,17 @@ def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
 
 def _write_answers(out: TextIO, world: World, options: argparse.Namespace) -> int:
     """Write why what is named is as it is, whatever it is, and when what waits starts."""
-    past = DecidedPast(world.take().decisions)
-    found = overview_run(world, options.about, past)
+    decisions = world.take().decisions
+    found = overview_run(world, options.about, DecidedPast(decisions))
+    details = list[_Detail]()
+    for key in map(key_of, found.answers) if options.steps else ():
+        details += _details(world, key, decisions, options)
     if options.json:
-        out.write(_json([found]))
-    else:
-        out.writelines(f"{line}\n" for line in lines_of(to_document(found)))
+        out.write(_json([found, *details]))
+        return 0
+    out.writelines(f"{line}\n" for line in lines_of(to_document(found)))
+    for one in details:
+        out.writelines(f"  {line}\n" for line in _steps(one))
     return 0
 
 
@@ -91,58 +88,33 @@ def _write_all(out: TextIO, world: World, options: argparse.Namespace) -> int:
     return 0
 
 
-def _write_pods(out: TextIO, world: World, options: argparse.Namespace) -> int:
-    """Write why each pod of the name is where it is, with its cycle point by point."""
-    decisions = world.take().decisions
-    bound = {one.subject for one in decisions if isinstance(one, Bind)}
-    found = [
-        explain_pod(world, key, bound=key in bound)
-        for key in sorted(world.objects)
-        if key.kind == "Pod" and key.name == options.pod
-    ]
-    if not found:
-        sys.stderr.write(f"no pod is named {options.pod} at {options.at}\n")
-        return 1
-    if options.json:
-        out.write(_json(found))
-        return 0
-    for one in found:
-        lines = [f"{one.pod}: {one.node or 'on no node'}", *one.sentences]
-        if isinstance(one, PodExplanation):
-            lines += map(_point, one.points)
-        out.write("\n  ".join(lines) + "\n")
-    return 0
+def _details(
+    world: World, key: Key, decisions: Sequence[Decision], options: argparse.Namespace
+) -> Iterator[_Detail]:
+    """Yield a pod's cycle point by point, and the last search by which one preempted."""
+    if key.kind == "Pod" and key in world.objects:
+        bound = any(isinstance(one, Bind) and one.subject == key for one in decisions)
+        yield explain_pod(world, key, bound=bound)
+    made = [one for one in decisions if isinstance(one, Preempt) and one.by == key]
+    if made:
+        yield explain_preemption(_before(options, made[-1].at_ms), made[-1])
 
 
-def _write_search(out: TextIO, world: World, options: argparse.Namespace) -> int:
-    """Write the last search by which a workload or pod preempted, and what it cost."""
-    made = [
-        one
-        for one in world.take().decisions
-        if isinstance(one, Preempt)
-        and one.by is not None
-        and options.preemptor in (one.by.name, _job_of(world, one.by))
-    ]
-    if not made:
-        sys.stderr.write(f"{options.preemptor} has preempted nobody by {options.at}\n")
-        return 1
-    found = explain_preemption(_before(options, made[-1].at_ms), made[-1])
-    if options.json:
-        out.write(_json([found]))
-        return 0
-    first = f"{found.preemptor} preempts in {found.queue or 'no queue'}"
-    lines = [f"{first} at {found.at_ms / 1000:g}s"]
+def _steps(found: _Detail) -> Iterator[str]:
+    if isinstance(found, PodExplanation):
+        yield from map(_point, found.points)
+    if isinstance(found, AskExplanation | PodExplanation):
+        return
+    yield f"It preempts in {found.queue or 'no queue'} at {found.at_ms / 1000:g}s"
     if isinstance(found, Preemption):
-        lines += (f"{step.headline}: {step.sentence}" for step in found.search.steps)
+        yield from (f"{step.headline}: {step.sentence}" for step in found.search.steps)
         cost = found.cost
-        lines.append(
+        yield (
             f"cost: searches {cost.searches}, candidates looked at {cost.looked}, "
             f"simulations {cost.simulations}"
         )
     else:
-        lines += map(_tried, found.nodes)
-    out.write("\n  ".join(lines) + "\n")
-    return 0
+        yield from map(_tried, found.nodes)
 
 
 def _tried(one: TriedNode) -> str:
@@ -157,34 +129,6 @@ def _before(options: argparse.Namespace, at_ms: int) -> World:
     while world.context.now_ms + tick_ms < at_ms:
         run_tick(world)
     return world
-
-
-def _write_queues(out: TextIO, world: World, options: argparse.Namespace) -> int:
-    """Write the share of each queue, and under YuniKorn what orders its applications."""
-    found: Fairness | QueueFairness
-    if world.yunikorn is None:
-        found = fairness(world)
-        lines = [_share(one) for one in found.formulas] or [_NO_SHARES]
-    else:
-        found = queues = queue_fairness(world)
-        lines = list(_partition(queues.partition, queues.queues))
-        for other in queues.others:
-            lines += _partition(other.name, other.queues)
-    out.write(_json([found]) if options.json else "\n".join(lines) + "\n")
-    return 0
-
-
-def _share(one: Formula) -> str:
-    share = "infinite" if one.share is None else f"{one.share:g}"
-    return f"{one.kind} {one.name}: weighted share {share}, weight {one.weight:g}"
-
-
-def _partition(name: str, queues: Sequence[QueueShare]) -> Iterator[str]:
-    yield f"partition {name}"
-    for one in queues:
-        by = one.sort_from or "default"
-        order = f"{one.sort_policy} ({by})" if one.leaf else "queues by fair share"
-        yield f"  {one.name}: share {one.share:g}, {order}"
 
 
 def _point(point: ExtensionPoint) -> str:
@@ -205,12 +149,6 @@ def _explained(world: World) -> Iterator[Explanation]:
             waits = answer.state not in _SETTLED
             if waits or places.sentences_of(*world.inside(key)):
                 yield answer
-
-
-def _job_of(world: World, key: Key) -> str:
-    """Return the name of the job that a Workload was made of; "" without one."""
-    owners = world.objects[key].metadata.get("ownerReferences") or ()
-    return next((str(owner["name"]) for owner in owners), "")
 
 
 def _text(found: list[Explanation]) -> str:
@@ -245,23 +183,10 @@ def _parser() -> argparse.ArgumentParser:
         "queue, cohort or node; with its namespace or kind before it, if need be",
     )
     parser.add_argument(
-        "--pod",
-        default="",
-        metavar="NAME",
-        help="this pod in place of workloads: its node, or why none, and its cycle "
-        "through every extension point",
-    )
-    parser.add_argument(
-        "--preemptor",
-        default="",
-        metavar="NAME",
-        help="the search by which this one preempted last, step by step, with its cost",
-    )
-    parser.add_argument(
-        "--queues",
+        "--steps",
         action="store_true",
-        help="the shares of queues in place of workloads; under YuniKorn every "
-        "partition, and who says how a leaf sorts its applications",
+        help="with --about: also a pod's cycle through every extension point, and the "
+        "last search by which it preempted, with its cost",
     )
     parser.add_argument("--json", action="store_true")
     add_stack_word(parser)

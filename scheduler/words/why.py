@@ -280,6 +280,14 @@ class Asked(Words):
         "asked.ofTree",
         "Flavor {flavor}: {quota} is the quota of it and of all below it together.",
     )
+    SHARE = (
+        "asked.share",
+        "It borrows {borrowed} of the {lendable} that its cohort has: weighted share "
+        "{share} with weight {weight}.",
+    )
+    NO_SHARE = ("asked.noShare", "It borrows nothing: weighted share 0.")
+    FAIR_SHARE = ("asked.fairShare", "Fair share {share}: {used} of {whole} {of}.")
+    SORTED = ("asked.sorted", "Its applications are sorted by {policy} ({by}).")
     APPLICATIONS = (
         "asked.applications",
         "{n} application, {waiting} with pods that wait.|"

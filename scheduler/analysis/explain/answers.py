@@ -16,9 +16,11 @@ from typing import Any
 
 from scheduler.analysis.explain import places
 from scheduler.analysis.explain.asks import reserving_of
+from scheduler.analysis.explain.changes import fork_yunikorn
+from scheduler.analysis.explain.fairness import formula
 from scheduler.analysis.explain.past import DecidedPast, Past, befell
 from scheduler.analysis.explain.pods import explain_pod
-from scheduler.analysis.explain.queues import explain_application
+from scheduler.analysis.explain.queues import explain_application, queue_share
 from scheduler.analysis.explain.sentences import named_object
 from scheduler.analysis.explain.shapes import Shape
 from scheduler.analysis.explain.workloads import explain, waits
@@ -234,7 +236,7 @@ def _of_yunikorn(world: World, wanted: str, own: str, _: str) -> Iterator[Answer
     """Answer about an application by its id, or a queue by its path or its own name."""
     if world.yunikorn is None or wanted not in ("", "Queue", "Application"):
         return
-    partition = world.yunikorn.partition
+    partition = fork_yunikorn(world, "YuniKorn").partition
     if own in partition.apps and wanted != "Queue":
         found = explain_application(world, own)
         said = [plain(text) for text in found.sentences]
@@ -263,6 +265,18 @@ def _yunikorn_queue(queue: Queue) -> Iterator[Sentence]:
             amount = Quantity(name, str(least[name]))
             limits.append(Asked.GUARANTEED.said(amount=amount))
         yield Asked.OF_QUEUE.said(used=used, limits=few(limits))
+    row = queue_share(queue)
+    winning = next((one for one in row.fractions if one.winning), None)
+    if winning is not None:
+        yield Asked.FAIR_SHARE.said(
+            share=f"{row.share:.6g}",
+            used=Quantity(winning.resource, winning.allocated),
+            whole=Quantity(winning.resource, winning.whole),
+            of=winning.of,
+        )
+    if row.leaf:
+        by = row.sort_from or "default"
+        yield Asked.SORTED.said(policy=row.sort_policy, by=by)
 
 
 def _of_queue(key: Key, work: WorkloadInfo) -> bool:
@@ -290,7 +304,23 @@ def _quota_node(world: World, node: QuotaNode) -> Answer:
         if cell.subtree_quota != cell.nominal:
             of_tree = Quantity(resource, str(cell.subtree_quota))
             said.append(Asked.OF_TREE.said(flavor=flavor, quota=of_tree))
+    if node.parent is not None:
+        said.append(_weighted_share(node))
     return _answer(f"{node.kind}//{node.name}", "", said)
+
+
+def _weighted_share(node: QuotaNode) -> Sentence:
+    """Return what a queue or cohort borrows of what its cohort has, and its share of that."""
+    found = formula(node)
+    most = next((one for one in found.fractions if one.winning), None)
+    if most is None:
+        return Asked.NO_SHARE.said()
+    return Asked.SHARE.said(
+        borrowed=Quantity(most.resource, most.borrowed),
+        lendable=Quantity(most.resource, most.lendable),
+        share="infinite" if found.share is None else f"{found.share:.6g}",
+        weight=f"{found.weight:g}",
+    )
 
 
 def _line_of(world: World, of: Callable[[WorkloadInfo], bool]) -> list[Sentence]:
@@ -361,6 +391,11 @@ def _room(world: World, name: str) -> Iterator[Sentence]:
         if resource != "pods" and amount:
             left = Quantity(resource, str(free.get(resource, 0)))
             yield Asked.FREE.said(free=left, of=Quantity(resource, str(amount)))
+
+
+def key_of(one: Answer) -> Key:
+    """Return what an answer is about, or the pod that speaks for it, as a key."""
+    return Key(*[*(one.pod or one.about).split("/"), "", ""][:3])
 
 
 def _answer(
@@ -472,7 +507,8 @@ def lines_of(whole: Mapping[str, Any]) -> Iterator[str]:
     The answers alone where something was asked about.
     """
     for one in whole["answers"]:
-        yield f"{one['about']}: {one['state']}" if one["state"] else one["about"]
+        about = one["about"].replace("//", "/")
+        yield f"{about}: {one['state']}" if one["state"] else about
         yield from (f"  {sentence}" for sentence in one["sentences"])
     if whole["answers"]:
         return

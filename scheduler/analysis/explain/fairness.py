@@ -63,7 +63,7 @@ def fairness(world: World) -> Fairness:
         tick=world.tick,
         fair_sharing=stage.preemption.fair,
         strategies=list(stage.settings.strategies) if stage.preemption.fair else [],
-        formulas=[_formula(node) for node in forest.nodes() if node.parent],
+        formulas=[formula(node) for node in forest.nodes() if node.parent],
         flows=flows(forest),
         next_victims=list(_next_victims(stage)),
         heads=_heads(stage),  # last: it spends the copy
@@ -73,7 +73,8 @@ def fairness(world: World) -> Fairness:
 # ---- the formula ----
 
 
-def _formula(node: QuotaNode) -> Formula:
+def formula(node: QuotaNode) -> Formula:
+    """Return the weighted share of a queue or cohort in its cohort, with its arithmetic."""
     value, borrowing = dominant_resource_share(node)
     fractions = [
         _fraction(node, lendable, resource_nodes)

@@ -100,10 +100,11 @@ def _shares(partition: Partition) -> Iterator[QueueShare]:
         if not queue.leaf:
             order = children_in_order(partition, queue)
             places |= {child.path: at for at, child in enumerate(order, start=1)}
-        yield _share(queue, places.get(queue.path))
+        yield queue_share(queue, places.get(queue.path))
 
 
-def _share(queue: Queue, order: int | None) -> QueueShare:
+def queue_share(queue: Queue, order: int | None = None) -> QueueShare:
+    """Return the fair share of one queue with its arithmetic."""
     share = share_of(queue)
     fractions = list(_fractions(queue))
     for fraction in fractions:

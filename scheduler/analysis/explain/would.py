@@ -144,7 +144,7 @@ def overview_run(world: World, name: str, past: Past) -> Overview:
     found = answers.overview(world, name, past)
     if len(found.answers) == 1:
         [one] = found.answers
-        key = Key(*[*(one.pod or one.about).split("/"), "", ""][:3])
+        key = answers.key_of(one)
         runs = key.kind in ("Workload", "Pod")
         if runs and key in world.objects and not cluster_of(key):
             one.said += [*helps(world, key), *when(world, key)]

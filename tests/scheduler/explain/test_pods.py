@@ -201,7 +201,17 @@ def test_an_extender_is_told_of_at_the_filter_of_pods_that_it_is_for(
     pod: str, at: str, line: str
 ) -> None:
     out = StringIO()
-    command(["sandbox/scenarios/extender-points", "--at", at, "--pod", pod], out)
+    command(
+        [
+            "sandbox/scenarios/extender-points",
+            "--at",
+            at,
+            "--about",
+            f"Pod/{pod}",
+            "--steps",
+        ],
+        out,
+    )
     lines = [one.strip() for one in out.getvalue().splitlines()]
     (said,) = [one for one in lines if one.startswith("Filter:")]
     assert said.endswith(line)

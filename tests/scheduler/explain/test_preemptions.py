@@ -217,6 +217,13 @@ def test_the_command_says_how_one_preempted_and_at_what_cost(
     scenario: str, preemptor: str, line: str
 ) -> None:
     out = StringIO()
-    asked = [f"sandbox/scenarios/{scenario}", "--at", "31s", "--preemptor", preemptor]
+    asked = [
+        f"sandbox/scenarios/{scenario}",
+        "--at",
+        "31s",
+        "--about",
+        preemptor,
+        "--steps",
+    ]
     assert command(asked, out) == 0
     assert line in [one.strip() for one in out.getvalue().splitlines()]

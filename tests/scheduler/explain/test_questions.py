@@ -280,11 +280,8 @@ QUESTIONS: dict[str, Question] = {
             *queue("b", 2),
             job("j", queue="a", cpu=3, runtime="1h"),
         ],
-        "explain --at 1m --queues",
-        (
-            "ClusterQueue a: weighted share 250, weight 1",
-            "ClusterQueue b: weighted share 0",
-        ),
+        "explain --at 1m --about a",
+        ("It borrows 1 CPU of the 4 CPU that its cohort has: weighted share 250",),
     ),
     "kai#2057": Question(
         "Who waits across the tree, and what of it is used?",

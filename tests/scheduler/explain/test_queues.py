@@ -86,26 +86,18 @@ def test_other_partitions_are_told_with_their_queues() -> None:
 
 
 @pytest.mark.parametrize(
-    ("scenario", "line"),
+    ("scenario", "queue", "part"),
     [
-        (
-            "yunikorn-order-of-queues",
-            "root.team.inherits: share 0.0909091, fair (root.team)",
-        ),
-        ("yunikorn-order-of-queues", "partition gpu"),
-        ("yunikorn-order-of-queues", "root.pair: share 0.363636, queues by fair share"),
-        ("fair-final-share", "ClusterQueue team-a: weighted share 666.667, weight 1"),
+        ("yunikorn-order-of-queues", "inherits", "Fair share 0.0909091: "),
+        ("yunikorn-order-of-queues", "inherits", "are sorted by fair (root.team)."),
+        ("yunikorn-order-of-queues", "root.pair", "Fair share 0.363636: "),
+        ("fair-final-share", "team-a", "weighted share 666.667 with weight 1."),
     ],
 )
-def test_the_command_says_the_shares_of_queues(scenario: str, line: str) -> None:
+def test_the_answer_about_a_queue_says_its_share(
+    scenario: str, queue: str, part: str
+) -> None:
     out = StringIO()
-    assert (
-        command([f"sandbox/scenarios/{scenario}", "--at", "11s", "--queues"], out) == 0
-    )
-    assert line in [one.strip() for one in out.getvalue().splitlines()]
-
-
-def test_the_command_says_when_no_queue_has_a_share() -> None:
-    out = StringIO()
-    command(["sandbox/scenarios/reclaim-by-itself", "--at", "31s", "--queues"], out)
-    assert out.getvalue() == "no queue has a share: none is in a cohort\n"
+    words = [f"sandbox/scenarios/{scenario}", "--at", "11s", "--about", queue]
+    assert command(words, out) == 0
+    assert part in out.getvalue()
