@@ -431,18 +431,17 @@ def _plain(row: Document, name: str) -> Document:
         row["conditions"] = {n: said for n, said in conditions if n != "PodsReady"}
     for name in ("podSets", "reclaimable"):
         if row.get(name):
-            row[name] = sorted(map(_unnamed, row[name]), key=_text)
+            row[name] = sorted(map(_filled, row[name]), key=_text)
     if admission := row.get("admission"):
-        sets = sorted(map(_unnamed, admission["podSets"]), key=_text)
+        sets = sorted(map(_filled, admission["podSets"]), key=_text)
         row["admission"] = {"cq": admission["cq"], "podSets": sets}
     if placed := row.get("placed"):
-        row["placed"] = [sorted(map(_unnamed, one), key=_text) for one in placed]
+        row["placed"] = [sorted(map(_filled, one), key=_text) for one in placed]
     return row
 
 
-def _unnamed(pod_set: list[Any]) -> list[Any]:
-    name, *rest = pod_set[:4]
-    return ["(hash)" if _HASH.fullmatch(name) else name, *(one or None for one in rest)]
+def _filled(pod_set: list[Any]) -> list[Any]:
+    return [one or None for one in pod_set[:4]]
 
 
 def _text(value: Any) -> str:

@@ -92,8 +92,6 @@ _UNSHOWN = """## Not shown yet
 | --- | --- |
 | A descheduler moves pods when it pays | no such policy is simulated or proposed; a NodePool that consolidates is |
 | Data near tasks makes them faster | a run time is that of the work, whatever node it has; a score can place it |
-| The order of filters saves calls | calls of filters are not counted: rows of nodes are filtered together |
-| An extender's calls are marshalled | what marshalling costs is a part of the latency that is stated |
 | A webhook for a second scheduler is a single point of failure | that an admission webhook does not answer is not simulated |
 | Local and implicit coscheduling are plug-ins of their own | neither is one here; minMember says how large a fragment may be |
 """

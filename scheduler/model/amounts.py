@@ -42,6 +42,8 @@ _SHAPE = re.compile(
     r"(?P<sign>[+-]?)(?P<number>[0-9]+(?:\.[0-9]*)?|\.[0-9]+)"
     r"(?P<suffix>[KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]{1,3}|)"
 )
+_EXPONENT = re.compile("[eE][+-]?[0-9]")
+_BINARY_FROM = 1024  # a smaller number is written without a binary suffix
 _LONGEST = 64
 
 
@@ -101,6 +103,27 @@ def _complaint(given: object) -> Sentence:
     if len(shown) > _LONGEST:
         shown = shown[:_LONGEST] + "...'"
     return expected(Wanted.QUANTITY_LIKE, given=shown)
+
+
+def quantity(text: str | int | float) -> str:
+    """Return a quantity as the API server writes it back: "1000m" is "1", 1000 is "1k".
+
+    Source: <https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity/>
+    """
+    value, given = parse(text), str(text)
+    if given.endswith("i") and abs(value) >= _BINARY_FROM:
+        base, steps, smallest = 1024, ["", *_BINARY], Fraction(1)
+    else:
+        base, steps, smallest = 1000, [*_DECIMAL], _scale("n")
+    left = value / smallest
+    whole = -((-left.numerator) // left.denominator)
+    step = 0
+    while whole and whole % base == 0 and step < len(steps) - 1:
+        whole, step = whole // base, step + 1
+    suffix = steps[step] if whole else ""
+    if suffix and isinstance(text, str) and _EXPONENT.search(text):
+        suffix = f"e{_DECIMAL[suffix]}"
+    return f"{whole}{suffix}"
 
 
 def canonical(resource: str, text: str | int | float) -> int:

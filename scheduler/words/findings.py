@@ -110,10 +110,15 @@ class Gang(Words):
         "pod {name} of group {group} has priority {given}, {other} of it has {known}: the "
         "queue takes them apart, and others may start between them; give all one priority",
     )
+    HASHED = (
+        "gang.hashed",
+        "pod {name} of group {group} has priority {given}, {other} of it has {known}: its "
+        "Workload has one, that of the role whose hash comes first; give all one class, or "
+        "each the label kueue.x-k8s.io/priority-class",
+    )
     SORT = (
         "gang.mixedSort",
-        "the pods of group {group} have several priorities, and the queue takes them apart; "
-        "give all one priority",
+        "the pods of group {group} have several priorities; give all one priority",
     )
 
 

@@ -32,6 +32,24 @@ def test_a_quantity_becomes_canonical_units(resource, text, amount):
 
 
 @pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("1000m", "1"),
+        ("1500m", "1500m"),
+        (1000, "1k"),
+        (0.5, "500m"),
+        ("1e3", "1e3"),
+        ("1024Mi", "1Gi"),
+        ("1.5Gi", "1536Mi"),
+        ("0.5Ki", "512"),
+        ("0Mi", "0"),
+    ],
+)
+def test_a_quantity_is_written_as_the_api_server_writes_it(text, written):
+    assert amounts.quantity(text) == written
+
+
+@pytest.mark.parametrize(
     "text", ["", "two", "1 Gi", "1gi", "1Kb", "--1", "1.2.3", "0x10", "9" * 80, True]
 )
 def test_what_is_no_quantity_is_refused_by_name(text):

@@ -17,6 +17,9 @@ from scheduler.engine.kube.scheduling.host import AssumedPod
 from scheduler.engine.kube.scheduling.scheduler import PluginTable, Scheduler
 from scheduler.model.kube.profiles import POINTS
 from scheduler.model.objects import Object
+from scheduler.model.sentence import counted
+
+_NONE_LEFT = "not asked: no node is left"
 
 
 def points_of(
@@ -66,6 +69,21 @@ class _Said:
         self.assumed: AssumedPod | None = scheduler.assumed.get(obj.key)
         self.message = next(_unscheduled(obj), "")
         self.pre_enqueued = framework.pre_enqueue(table.pod)
+        self.requests = {
+            verb: [one for one in table.requests if one.verb in verbs]
+            for verb, verbs in (
+                ("filter", {e.filter_verb for e in scheduler.extenders.extenders}),
+                ("score", {e.prioritize_verb for e in scheduler.extenders.extenders}),
+            )
+        }
+        order = [p.name for p in framework.filters if p.name not in table.skipped]
+        #: Filter -> on how many nodes it is asked: where none before it refused.
+        self.asked = dict.fromkeys(order, 0)
+        for status in table.filter.values():
+            last = order.index(status.plugin) + 1 if status.plugin in order else None
+            passed = status.ok or status.plugin == PSEUDO_PLUGIN
+            for name in order if passed else order[: last or 0]:
+                self.asked[name] += 1
 
     def of(self, point: str, plugin: Plugin) -> PluginVerdict:
         """Return the verdict of a plug-in at an extension point."""
@@ -79,14 +97,23 @@ class _Said:
                 s for s in self.table.filter.values() if s.plugin == PSEUDO_PLUGIN
             ]
             if not refused and not self.table.feasible:
-                found = "idle", "not asked: no node is left"
+                found = "idle", _NONE_LEFT
             elif refused:
                 found = "refused", _reasons(refused, len(self.table.filter))
             else:
                 found = "ok", ""
-            yield PluginVerdict(PSEUDO_PLUGIN, *found)
+            yield self._of_requests(point, *found)
         if point == "score" and PSEUDO_PLUGIN in self.table.scores:
-            yield PluginVerdict(PSEUDO_PLUGIN, *self._scored(PSEUDO_PLUGIN))
+            yield self._of_requests(point, *self._scored(PSEUDO_PLUGIN))
+
+    def _of_requests(self, point: str, verdict: str, detail: str) -> PluginVerdict:
+        """Return the verdict of the extenders with what the requests hold."""
+        sent = [
+            f"{counted(one.nodes, 'node')} in {one.size} bytes"
+            for one in self.requests[point]
+        ]
+        said = "; ".join([*filter(None, [detail]), *sent])
+        return PluginVerdict(PSEUDO_PLUGIN, verdict, said)
 
     def _at(self, point: str, plugin: Plugin) -> tuple[str, str]:
         if point == "preEnqueue":
@@ -121,9 +148,12 @@ class _Said:
         if plugin.name in self.table.skipped:
             return "skip", ""
         refused = [s for s in self.table.filter.values() if s.plugin == plugin.name]
-        if not refused:
-            return "ok", ""
-        return "refused", _reasons(refused, len(self.table.filter))
+        asked, nodes = self.asked[plugin.name], len(self.table.filter)
+        if not asked and nodes:
+            return "idle", _NONE_LEFT
+        if refused:
+            return "refused", _reasons(refused, asked)
+        return "ok", "" if asked == nodes else f"asked about {asked} of {nodes} nodes"
 
     def _score(self, point: str, plugin: Plugin) -> tuple[str, str]:
         column = self.table.scores.get(plugin.name)

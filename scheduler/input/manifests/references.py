@@ -9,6 +9,7 @@ import msgspec
 
 from scheduler.input.manifests.documents import Document
 from scheduler.input.manifests.jobs.making import BUILT_IN
+from scheduler.input.manifests.jobs.pod import GROUP
 from scheduler.input.manifests.loading.loaded import Finding
 from scheduler.input.manifests.simulation_gaps.missing_claims import missing_claims
 from scheduler.input.manifests.simulation_gaps.unfollowed import pod_specs
@@ -69,7 +70,7 @@ def check_references(
         findings += missing_claims(manifests, places)
     findings += _loops(manifests, places)
     if stack != "yunikorn":
-        findings += _mixed_gangs(manifests, places)
+        findings += _mixed_gangs(manifests, places, queued=stack == "kueue")
     return findings
 
 
@@ -220,15 +221,23 @@ def _words(value: object) -> set[str]:
     return found
 
 
-def _mixed_gangs(manifests: Manifests, places: Places) -> Iterator[Finding]:
-    """Yield the pods of a PodGroup whose priority is not that of its first one."""
+def _mixed_gangs(
+    manifests: Manifests, places: Places, *, queued: bool
+) -> Iterator[Finding]:
+    """Yield the pods of a group whose priority is not that of its first one.
+
+    Of a group that is queued by Kueue only pods without a WorkloadPriorityClass.
+    """
     values = {
         key: m.get("value") for key, m in manifests.items() if key.kind == _CLASS_OF
     }
     first: dict[Key, tuple[Key, int]] = {}
     for key, manifest in manifests.items():
         spec = manifest.get("spec") if key.kind == "Pod" else None
-        gang = gang_of(manifest["metadata"].get("labels") or {}) if spec else ""
+        labels = (manifest["metadata"].get("labels") or {}) if spec else {}
+        kind, gang = "PodGroup", gang_of(labels)
+        if queued and not gang and _CLASS not in labels:
+            kind, gang = "Workload", str(labels.get(GROUP) or "")
         if not spec or not gang:
             continue
         named = qualified(
@@ -236,10 +245,11 @@ def _mixed_gangs(manifests: Manifests, places: Places) -> Iterator[Finding]:
         )
         given = spec.get("priority", values.get(named, BUILT_IN.get(plain(named).name)))
         priority = given if isinstance(given, int) else 0
-        group = qualified(Key("PodGroup", key.namespace, gang), cluster_of(key))
+        group = qualified(Key(kind, key.namespace, gang), cluster_of(key))
         other, known = first.setdefault(group, (key, priority))
         if priority != known and key in places:
-            said = Gang.MIXED.said(
+            words = Gang.HASHED if kind == "Workload" else Gang.MIXED
+            said = words.said(
                 name=key.name, group=gang, given=priority, other=other.name, known=known
             )
             at = places[key].place("spec.priorityClassName")

@@ -10,6 +10,7 @@ import yaml
 
 from scheduler.assembly import assemble
 from scheduler.engine.kube.noderesources.scoring import ratio_rule
+from scheduler.input.manifests.jobs.pod import GROUP
 from scheduler.model.pod import GANG_LABELS
 from scheduler.model.policy import ExtenderAnswers
 from tests.scheduler.kube.rig import GANG_PLUGINS, Rig, node, pod, pod_group, profile
@@ -60,8 +61,10 @@ def test_coscheduling_sorts_by_priority_then_by_the_time_of_the_group() -> None:
     assert _order(rig) == ["urgent", "old-0", "old-1", "alone", "young-0", "young-1"]
 
 
-@pytest.mark.parametrize("label", GANG_LABELS)
-def test_a_gang_of_several_priorities_is_found(label: str) -> None:
+@pytest.mark.parametrize(
+    ("stack", "label"), [("kueue", GROUP), *(("kube", one) for one in GANG_LABELS)]
+)
+def test_a_gang_of_several_priorities_is_found(stack: str, label: str) -> None:
     high = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "value": 5}
     members = [
         _member(name, gang, label, **spec)
@@ -75,7 +78,7 @@ def test_a_gang_of_several_priorities_is_found(label: str) -> None:
     ]
     texts = [high | {"metadata": {"name": "high"}}, *members]
     found = assemble(
-        [("w.yaml", yaml.safe_dump_all(texts))], policy={"stack": "kube"}
+        [("w.yaml", yaml.safe_dump_all(texts))], policy={"stack": stack}
     ).loaded.findings
     said = [one.problem.partition(":")[0] for one in found]
     assert [one for one in said if "priority" in one] == [

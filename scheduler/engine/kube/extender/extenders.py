@@ -6,7 +6,7 @@ Source: docs/semantics/kube-scheduler.md#extenders.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
@@ -38,6 +38,14 @@ class ExtenderRecord(msgspec.Struct, rename="camel"):
     problem: str = ""
 
 
+class Request(NamedTuple):
+    """One request as it goes out: its verb, how many nodes it is about, its bytes."""
+
+    verb: str
+    nodes: int
+    size: int
+
+
 class Extenders:
     """The extenders of one scheduler, asked through a port."""
 
@@ -53,6 +61,8 @@ class Extenders:
         self._documents = documents
         self._latency_ms = latency_ms
         self.recorded: dict[Key, ExtenderRecord] = {}  # the last answers, by pod
+        #: gets every request about nodes; None in normal runs
+        self.requests: list[Request] | None = None
 
     @property
     def any_filter(self) -> bool:
@@ -75,6 +85,10 @@ class Extenders:
     # --- time, and what is kept
 
     def _call(self, extender: Extender, verb: str, payload: dict[str, Any]) -> Any:
+        if self.requests is not None:
+            given = payload["NodeNames"] or payload["Nodes"]["items"]
+            size = len(msgspec.json.encode(payload))
+            self.requests.append(Request(verb, len(given), size))
         if self._latency_ms(extender) > extender.timeout_ms:
             raise ExtenderError(
                 f"extender {extender.url_prefix}: no answer within "
@@ -134,20 +148,27 @@ class Extenders:
         binder = self.binder(pod)
         return self._takes_ms(binder) if binder is not None else 0
 
-    def answer(self, pod: Pod, mask: Mask, cluster: ClusterCache) -> ExtenderRecord:
-        """Return the extenders' answers about a pod; change nothing.
+    def answer(
+        self, pod: Pod, mask: Mask, cluster: ClusterCache
+    ) -> tuple[ExtenderRecord, list[Request]]:
+        """Return the extenders' answers about a pod, and the requests; change nothing.
 
-        Stated answers are asked for again; of the others, the last one counts.
+        Stated answers are asked for again; of the others, the last one counts, and no
+        request is made. Sizes are those of JSON without spaces, of objects as they are
+        held here: a real Node has more in its status.
         """
         asked = [e for e in self.extenders if e.wants(pod)]
         if not asked or not all(states(self.port, e) for e in asked):
-            return self.recorded.get(pod.key, ExtenderRecord())
-        kept = self.recorded.get(pod.key)
+            return self.recorded.get(pod.key, ExtenderRecord()), []
+        kept, made = self.recorded.get(pod.key), list[Request]()
+        self.requests = made
         try:
             left, _, _ = self.filter(pod, mask, cluster)
-            self.prioritize(pod, left, cluster)
-            return self.recorded.pop(pod.key)
+            if left.any():
+                self.prioritize(pod, left, cluster)
+            return self.recorded.pop(pod.key), made
         finally:
+            self.requests = None
             if kept is not None:
                 self.recorded[pod.key] = kept
 

@@ -7,7 +7,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from scheduler.engine.kube.cache.node_info import Ints, Mask, View
-from scheduler.engine.kube.extender.extenders import PSEUDO_PLUGIN, ExtenderRecord
+from scheduler.engine.kube.extender.extenders import (
+    PSEUDO_PLUGIN,
+    ExtenderRecord,
+    Request,
+)
 from scheduler.engine.kube.framework.framework import Framework, PreFilterResult
 from scheduler.engine.kube.framework.plugin import (
     MAX_PERMIT_MS,
@@ -219,6 +223,7 @@ class PluginTable:
     total: dict[str, int] = field(default_factory=dict)
     problem: str = ""  # an error that ends the cycle
     pre_filters: dict[str, Status] = field(default_factory=dict)  # by plug-in
+    requests: list[Request] = field(default_factory=list)  # to extenders
 
     @property
     def feasible(self) -> list[str]:
@@ -269,7 +274,9 @@ def _refuse(scheduler: Scheduler, found: PluginTable) -> ExtenderRecord:
     mask: Mask = np.zeros(scheduler.cluster.node_table.size, dtype=np.bool_)
     for name in found.feasible:
         mask[scheduler.cluster.node_infos[name].row] = True
-    record = scheduler.extenders.answer(found.pod, mask, scheduler.cluster)
+    record, found.requests = scheduler.extenders.answer(
+        found.pod, mask, scheduler.cluster
+    )
     found.problem = record.problem
     for name in found.feasible:
         if name in record.refused:

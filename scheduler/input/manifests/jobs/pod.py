@@ -15,11 +15,11 @@ from scheduler.input.manifests.jobs.making import (
     owner_reference,
     queue_name,
 )
+from scheduler.input.manifests.jobs.role_hash import role_hash
 from scheduler.input.manifests.jobs.topology import POD_GROUP_INDEX
 from scheduler.model.amounts import is_whole
 from scheduler.model.errors import ManifestError
 from scheduler.model.jobs import QUEUE, Finish, Manifest, Surroundings
-from scheduler.model.podset_template import read_pod
 from scheduler.model.problems import Problem, in_field
 from scheduler.model.reasons import has_ended, is_true
 from scheduler.model.registry import register
@@ -184,7 +184,7 @@ def _template(manifest: Manifest) -> dict[str, Any]:
 def _role(manifest: Manifest) -> str:
     """Return the name of a pod's role: as annotated, else by its shape."""
     given = annotations_of(manifest).get(ROLE)
-    return given or read_pod(manifest["spec"]).identity[:8]
+    return given or role_hash(manifest["spec"])
 
 
 def _by_role(manifests: Sequence[Manifest]) -> list[dict[str, Any]]:

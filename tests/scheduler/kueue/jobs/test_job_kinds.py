@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 from scheduler.engine.tick import advance, simulate
+from scheduler.input.manifests.jobs.role_hash import role_hash
 from scheduler.input.manifests.load import load
 from scheduler.model import registry
 from scheduler.model.decisions import Admit, Fail, Finish
@@ -41,6 +42,14 @@ def of_kind(kind: str, version: str, name: str = "j", **spec: object) -> dict:
         "uid": f"u-{name}",
     }
     return {"apiVersion": version, "kind": kind, "metadata": metadata, "spec": spec}
+
+
+@pytest.mark.parametrize(
+    ("cpu", "named"), [(1, "4b0469f7"), ("2000m", "c3465716"), (0.5, "d1d3a926")]
+)
+def test_a_role_of_a_pod_group_has_the_hash_that_kueue_gives_it(cpu, named):
+    # Recorded of pods without anything else: tests/truth/records/pod-group.json.
+    assert role_hash(template(cpu)["spec"]) == named
 
 
 def workloads(world) -> list[str]:
