@@ -55,6 +55,12 @@ it.each([0, 1, 2, 5, 30].flatMap((waiting) => [0, 1, 2, 5, 30].map((running) => 
   for (const [index, span] of spans.entries()) expect(span[1]).toBeLessThanOrEqual(spans[index + 1]?.[0] ?? 396 - 96 - 8);
 });
 
+it("puts what is switched off below what runs, and does not say that it waits", () => {
+  const main = { ...queue("main"), running: cards(1), inactive: cards(2) };
+  const said = boardScene({ queues: [main], nodes: [] }, 396, new Set()).flatMap((group) => (group.id.startsWith("section") ? group.parts.map((part) => (part.kind === "text" ? part.text : "")) : []));
+  expect(said).toEqual(["Admitted: 1", "Inactive: 2"]);
+});
+
 it("draws a tree above its queues, each parent over those below it and on their scale", () => {
   const queues = ["vision", "speech", "search"].map((name) => ({ ...queue(name), resource: "cpu", used: 1, quota: 4 }));
   const parent = (name: string, depth: number, leaves: string[], quota: number): NonNullable<StageBoard["parents"]>[number] => ({ key: `Cohort//${name}`, name, depth, resource: "cpu", used: 3, quota, leaves: leaves.map((one) => `ClusterQueue//${one}`) });

@@ -52,7 +52,7 @@ const LEFT = { x: 16, w: 216 } as const;
 const MIDDLE = { x: 256, w: 584 } as const;
 const RIGHT = { x: 864, w: 400 } as const;
 const CARD = { w: 140, h: 40, gap: 6 } as const;
-const WIDE: Readonly<Record<string, number>> = { W: 1.35, M: 1.35, m: 1.4, w: 1.25, i: 0.45, l: 0.45, ".": 0.5, "-": 0.65 };
+const WIDE: Readonly<Record<string, number>> = { W: 1.35, M: 1.35, m: 1.4, w: 1.25, i: 0.45, l: 0.45, ".": 0.5, "-": 0.65, "…": 1.75 };
 
 /** Return how wide a text is, about: enough to cut it where it would leave its box. */
 export function widthOf(text: string, size: number): number {

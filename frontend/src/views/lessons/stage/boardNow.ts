@@ -2,12 +2,13 @@
 
 import { queueColour } from "@/draw/palette";
 import { amount, mainResource } from "@/lib/amounts";
+import { t } from "@/lib/words.svelte";
 import { live } from "@/store/live/live.svelte";
 import { displayNameOf } from "@/store/live/displayNames";
 import { queues } from "@/store/live/queues.svelte";
 import { nameOf } from "@/store/live/intents";
 import { faceOf, sectionText } from "@/store/rows/cards";
-import { SECTIONS } from "@/store/rows/cardPositions";
+import { SECTIONS, type Section } from "@/store/rows/cardPositions";
 import { leavesOf, pairsOf, splitPair, subtreeLevel } from "@/store/rows/quota";
 import type { StageBoard, StageCard, StageParent, StageQueue } from "@/views/lessons/stage/boardScene";
 
@@ -56,10 +57,17 @@ function queueNow(column: string): StageQueue {
     resource,
     used,
     quota,
-    waiting: cards.filter(([section]) => !RUNS.has(section)).map(([, card]) => card),
+    waiting: cards.filter(([section]) => !RUNS.has(section) && section !== "inactive").map(([, card]) => card),
+    inactive: cards.filter(([section]) => section === "inactive").map(([, card]) => card),
     running: cards.filter(([section]) => RUNS.has(section)).map(([, card]) => card),
-    runs: [...new Set(cards.flatMap(([section]) => (RUNS.has(section) ? [sectionText(section, live.stack)] : [])))].join(", "),
+    runs: [...new Set(cards.flatMap(([section, { key }]) => (RUNS.has(section) ? [runsAs(section, key)] : [])))].join(", "),
   };
+}
+
+// An application whose pods have ended stays for a while, and runs nothing.
+function runsAs(section: Section, key: string): string {
+  const row = live.shown.row(key);
+  return row?.kind === "Application" && row.state === "Completing" ? t("stage.completing") : sectionText(section, live.stack);
 }
 
 function cardOf(key: string): StageCard {

@@ -21,6 +21,7 @@ export interface StageQueue {
   readonly quota: number | null;
   readonly runs: string; // the word for what runs there, as its scheduler says it
   readonly waiting: readonly StageCard[];
+  readonly inactive?: readonly StageCard[]; // switched off: it waits in no queue
   readonly running: readonly StageCard[];
 }
 /** A node and who is on it. */
@@ -66,12 +67,14 @@ const PENDING = ["var(--st-pending)", "var(--st-pending-bg)"] as const;
 
 const words = (x: number, y: number, text: string, size: number, fill = "var(--text)", more: Partial<Text> = {}): Text => ({ kind: "text", x, y, text, size, fill, ...more });
 
+const cardsOf = (queue: StageQueue): readonly StageCard[] => [...queue.waiting, ...queue.running, ...(queue.inactive ?? [])];
+
 /** Return what of a board a text names: keys whose names stand in it as whole words, "node-1" in "the node" too. */
 export function namedIn(board: StageBoard, texts: readonly string[]): ReadonlySet<string> {
   const said = ` ${texts.join(" ").replace(/[^\p{Script=Latin}\p{N}_-]+/gu, " ")} `.toLowerCase();
   const things = [
     ...(board.parents ?? []),
-    ...board.queues.flatMap((queue) => [queue, ...queue.waiting, ...queue.running]),
+    ...board.queues.flatMap((queue) => [queue, ...cardsOf(queue)]),
     ...board.nodes.flatMap((node) => [node, ...node.pods]),
   ];
   // "root.etl" is called "etl" in a sentence, "driver-0001" the driver; "a-1" is not called "a".
@@ -183,16 +186,17 @@ function columnGroups(queues: readonly StageQueue[], w: number, top: number, hig
       );
       y += 54;
     }
-    const dim = !lit(queue.key, [...queue.waiting, ...queue.running]);
+    const dim = !lit(queue.key, cardsOf(queue));
     const groups: Group[] = [{ id: `queue ${queue.key}`, x, y: top, parts: head, dim }];
     y += top;
-    const lists = ([["waiting", queue.waiting], ["running", queue.running]] as const).filter(([, list]) => list.length > 0);
+    const lists = ([["waiting", queue.waiting], ["running", queue.running], ["inactive", queue.inactive ?? []]] as const).filter(([, list]) => list.length > 0);
+    const heading = (section: "waiting" | "running" | "inactive", n: number): string => (section === "waiting" ? t("stage.waiting", { n }) : `${section === "running" ? queue.runs : t("state.inactive")}: ${n}`);
     const across = Math.max(1, Math.floor((w - 20) / WIDE_CARD));
     const { row, lines } = linesOf(lists.map(([, list]) => Math.ceil(list.length / across)), high - 16 - y);
     lists.forEach(([section, list], at) => {
       const shown = shownFirst(list, (lines[at] ?? 1) * across, spot);
       const rest = list.length - shown.length;
-      groups.push({ id: `section ${queue.key} ${section}`, x, y, dim, parts: [words(12, 18, fitted(section === "waiting" ? t("stage.waiting", { n: list.length }) : `${queue.runs}: ${list.length}`, w - 24, 15 * BOLD), 15, "var(--text-2)", { weight: 600 })] });
+      groups.push({ id: `section ${queue.key} ${section}`, x, y, dim, parts: [words(12, 18, fitted(heading(section, list.length), w - 24, 15 * BOLD), 15, "var(--text-2)", { weight: 600 })] });
       y += HEAD;
       const cardWidth = (w - 20 - 8 * (across - 1)) / across;
       shown.forEach((card, place) => groups.push(cardGroup(card, x + 10 + (place % across) * (cardWidth + 8), y + Math.floor(place / across) * row, cardWidth, row, spot, spot.has(queue.key))));
@@ -215,8 +219,9 @@ function linesOf(wanted: readonly number[], room: number): { row: number; lines:
   }
 }
 
-// Lines for one list or two: each has half, and what the other leaves.
-function shared([first = 0, second]: readonly number[], most: number): number[] {
+// Lines for one list or two: each has half, and what the other leaves. A third one has one.
+function shared([first = 0, second, ...others]: readonly number[], most: number): number[] {
+  if (others.length > 0) return [...shared([first, second ?? 0], most - others.length), ...others.map(() => 1)];
   if (second === undefined) return [Math.max(1, Math.min(first, most))];
   const own = Math.max(1, Math.min(first, Math.max(Math.ceil(most / 2), most - second)));
   return [own, Math.max(1, Math.min(second, most - own))];
