@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from api.cluster.yunikorn.records import ENDED, PARTITION, Record, amounts, sparse
-from scheduler.engine.yunikorn.gang.placeholders import is_held_back
 from scheduler.engine.yunikorn.objects.model import (
     Application,
     Ask,
@@ -13,7 +12,6 @@ from scheduler.engine.yunikorn.objects.model import (
     Rejected,
     State,
 )
-from scheduler.model.yunikorn.resources import Amounts
 
 #: Virtual milliseconds -> nanoseconds since the Unix epoch.
 Times = Callable[[int], int]
@@ -24,8 +22,7 @@ def application(app: Application, times: Times) -> Record:
     state = str(app.state)
     finished = times(app.state_ms) if state in ENDED else None
     placed = [allocation(ask, times) for ask in app.allocations.values()]
-    held = held_back(app)
-    asks = [ask for ask in app.asks.values() if ask not in held]
+    asks = [ask for ask in app.asks.values() if not ask.held]
     return {
         "applicationID": app.id,
         "partition": PARTITION,
@@ -37,7 +34,7 @@ def application(app: Application, times: Times) -> Record:
         **sparse(
             {
                 "usedResource": amounts(app.allocated),
-                "pendingResource": without(app.pending, held),
+                "pendingResource": amounts(app.pending),
                 "finishedTime": finished,
                 "requests": [request(ask, times) for ask in asks],
                 "allocations": placed,
@@ -49,22 +46,6 @@ def application(app: Application, times: Times) -> Record:
             }
         ),
     }
-
-
-def held_back(app: Application) -> list[Ask]:
-    """Return the pods that the core does not know yet: their gang reserves."""
-    if app.gang is None:
-        return []
-    return [ask for ask in app.requests if is_held_back(app, ask)]
-
-
-def without(pending: Amounts, held: list[Ask]) -> Record:
-    """Return what is pending, less what is held back."""
-    left = dict(pending)
-    for ask in held:
-        for name, value in ask.resource.items():
-            left[name] -= value
-    return amounts(left)
 
 
 def _placeholder_data(app: Application) -> list[Record]:

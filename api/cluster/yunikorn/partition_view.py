@@ -7,9 +7,7 @@ from api.cluster.yunikorn.applications import (
     allocation,
     application,
     ended,
-    held_back,
     rejected,
-    without,
 )
 from api.cluster.yunikorn.records import (
     CLUSTER,
@@ -152,7 +150,7 @@ class PartitionView:
             **sparse(
                 {
                     "status": queue.state,
-                    "pendingResource": self._pending(queue),
+                    "pendingResource": amounts(queue.pending),
                     "maxResource": amounts(queue.max),
                     "guaranteedResource": amounts(queue.guaranteed),
                     "allocatedResource": amounts(queue.allocated),
@@ -174,18 +172,6 @@ class PartitionView:
                 }
             ),
         }
-
-    def _pending(self, queue: Queue) -> Record:
-        """Return what a queue's applications ask for, less what gangs hold back."""
-        held = [
-            ask
-            for app in (
-                self.partition.apps.values() if self.partition.gang_count else ()
-            )
-            if app.gang is not None and queue in app.queue.route
-            for ask in held_back(app)
-        ]
-        return without(queue.pending, held)
 
     # -- applications
 

@@ -27,7 +27,6 @@ from scheduler.engine.yunikorn.explain import (
     sorting,
     verdict,
 )
-from scheduler.engine.yunikorn.gang.placeholders import is_held_back
 from scheduler.engine.yunikorn.objects.model import (
     Application,
     Ask,
@@ -86,7 +85,7 @@ def explain_ask(world: World, key: Key) -> AskExplanation:
         why = why or "it is not YuniKorn's, gated or finished"
         raise SchedulerError(f"{key} is no ask of YuniKorn: {why}")
     answer = explanation_of(partition, ask, world.context.now_ms)
-    reserving = reserving_of(ask.app) if is_held_back(ask.app, ask) else None
+    reserving = reserving_of(ask.app) if ask.held else None
     if reserving is not None:
         holder = next(one for one in ask.app.requests if one.placeholder)
         held = explanation_of(partition, holder, world.context.now_ms)

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from scheduler.engine.world import World
-from scheduler.engine.yunikorn.gang.placeholders import is_held_back
 from scheduler.engine.yunikorn.objects.model import State
 from scheduler.model.objects import Key
 from tests.builders import job, node, queue_tree, world_of
@@ -102,7 +101,7 @@ def test_no_pod_is_asked_for_while_its_gang_reserves(of: Any) -> None:
     made.put(pod("other", "root.q", labels={"applicationId": "gang"}))
     run(made, 5)
     app = _app(made)
-    held = {ask.key for ask in app.requests if is_held_back(app, ask)}
+    held = {ask.key for ask in app.requests if ask.held}
     assert held == {"default/p", "default/other"}
 
 

@@ -16,9 +16,6 @@ from scheduler.model.reasons import RESERVATION_TIMEOUT
 from scheduler.model.yunikorn import resources
 from scheduler.model.yunikorn.resources import Amounts
 
-#: States of an application whose shim may still reserve for its gang.
-_RESERVING = (State.NEW, State.ACCEPTED)
-
 
 def declare(partition: Partition, app: Application, gang: GangState) -> str:
     """Give an application its task groups; return why it has to be rejected, or "".
@@ -63,23 +60,12 @@ def add_placeholders(partition: Partition, app: Application, priority: int) -> N
 def waits(app: Application, ask: Ask) -> bool:
     """Return whether an ask waits to take over a placeholder of its group."""
     gang = app.gang
-    return is_held_back(app, ask) or (
+    return ask.held or (
         gang is not None
         and not ask.placeholder
         and bool(ask.group)
         and app.state is not State.RESUMING
         and gang.waiting_for(ask.group)
-    )
-
-
-def is_held_back(app: Application, ask: Ask) -> bool:
-    """Return whether the shim has not asked for a pod yet: its gang reserves."""
-    gang = app.gang
-    return (
-        gang is not None
-        and not ask.placeholder
-        and app.state in _RESERVING
-        and gang.reserves()
     )
 
 

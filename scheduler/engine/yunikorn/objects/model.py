@@ -50,10 +50,16 @@ def insert(app: Application, ask: Ask) -> None:
     else:
         requests.insert(bisect_left(requests, ask.order, key=_order), ask)
     app.asks[ask.key] = ask
+    app.submit_ms = min(app.submit_ms, ask.create_ms)
+    if not ask.held:
+        count(app, ask)
+
+
+def count(app: Application, ask: Ask) -> None:
+    """Count an ask as pending: its resources, and its priority for the application."""
     app.priorities[ask.priority] = app.priorities.get(ask.priority, 0) + 1
     if ask.priority > app.priority:
         app.priority = ask.priority
-    app.submit_ms = min(app.submit_ms, ask.create_ms)
     resources.add_to(app.pending, ask.resource)
 
 
@@ -65,6 +71,12 @@ def remove(app: Application, ask: Ask) -> None:
     else:
         del requests[bisect_left(requests, ask.order, key=_order)]
     del app.asks[ask.key]
+    if not ask.held:
+        discount(app, ask)
+
+
+def discount(app: Application, ask: Ask) -> None:
+    """Take back what `count` did."""
     left = app.priorities[ask.priority] - 1
     if left:
         app.priorities[ask.priority] = left
@@ -266,6 +278,7 @@ class Ask:
     predicate: Predicate | None = None
     group: str = ""  # task group, "" for none
     placeholder: bool = False
+    held: bool = False  # the shim has not asked for it yet: its gang reserves
     pod: PodRef | None = None  # None for placeholders that the engine made
 
     node: SchedulingNode | None = field(init=False, default=None)
@@ -325,6 +338,13 @@ class Application:
 
     def __repr__(self) -> str:
         return f"Application({self.id})"
+
+    @property
+    def reserves(self) -> bool:
+        """Return whether the shim asks for placeholders alone."""
+        gang = self.gang
+        reserving = self.state in (State.NEW, State.ACCEPTED)
+        return gang is not None and reserving and gang.reserves()
 
     @property
     def has_pending(self) -> bool:

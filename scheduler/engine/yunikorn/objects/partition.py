@@ -107,6 +107,7 @@ class Partition(PartitionState):
         app = ask.app
         leaf, before, submitted = app.queue, app.priority, app.submit_ms
         self.asks[ask.key] = ask
+        ask.held = app.reserves and not ask.placeholder
         self.pending += 1
         self.nodes.note_ask(ask.needs)
         if restore:
@@ -114,7 +115,8 @@ class Partition(PartitionState):
         else:
             self.counter += 1
             model.add(app, ask, self.counter)
-        leaf.add_pending(ask.resource, positive=bool(ask.needs))
+        if not ask.held:
+            leaf.add_pending(ask.resource, positive=bool(ask.needs))
         if app.priority != before:
             leaf.reprioritize(before, app.priority)
         if (
@@ -210,7 +212,8 @@ class Partition(PartitionState):
         del self.asks[ask.key]
         self.pending -= 1
         model.remove(app, ask)
-        leaf.remove_pending(ask.resource)
+        if not ask.held:
+            leaf.remove_pending(ask.resource)
         if app.priority != before:
             leaf.reprioritize(before, app.priority)
         leaf.resort(app)
@@ -249,6 +252,7 @@ class Partition(PartitionState):
         them, also without requests.
         Source: docs/semantics/yunikorn.md#placeholder-timeout
         """
+        self.ask_for_held(app)
         if app.state is State.RESUMING:
             if not app.placeholders:
                 self.set_state(app, State.ACCEPTED)

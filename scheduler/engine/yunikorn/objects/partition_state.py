@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
+from scheduler.engine.yunikorn.objects import model
 from scheduler.engine.yunikorn.objects.model import (
     Application,
     Ask,
@@ -269,11 +270,34 @@ class PartitionState:
             return
         app.state = state
         app.state_ms = self.now_ms
+        self.ask_for_held(app)
         self.count_running(app)
         if state in _TIMED:
             self.timed_apps[app.id] = app
         self.listener.entered(app)
         self.changed()
+
+    def ask_for_held(self, app: Application) -> None:
+        """Count what the shim asks for once a gang reserves no more; else hold it back.
+
+        Source: docs/semantics/yunikorn.md#gang-scheduling
+        """
+        if app.gang is None:
+            return
+        before, reserves = app.priority, app.reserves
+        for ask in app.requests:
+            if ask.placeholder or ask.held == reserves:
+                continue
+            ask.held = reserves
+            if reserves:
+                model.discount(app, ask)
+                app.queue.remove_pending(ask.resource)
+            else:
+                model.count(app, ask)
+                app.queue.add_pending(ask.resource, positive=bool(ask.needs))
+        if app.priority != before:
+            app.queue.reprioritize(before, app.priority)
+            app.queue.resort(app)
 
     def count_running(self, app: Application) -> None:
         """Update which applications run on the queues of the path.

@@ -404,6 +404,7 @@ def _restore_gang(shim: ShimState, app: Application, values: list[Any]) -> None:
     shim.partition.gang_count += 1
     for holder in holders:
         _restore_placeholder(shim, app, groups[holder[1]], holder)
+    shim.partition.ask_for_held(app)
 
 
 def _restore_placeholder(
