@@ -1,0 +1,1 @@
+export{t as default}from"./FieldForm-hmAGM1J3.js";
