@@ -90,10 +90,9 @@ _UNSHOWN = """## Not shown yet
 
 | statement | why no scenario shows it |
 | --- | --- |
-| A descheduler moves pods when it pays | no such policy is simulated or proposed; a NodePool that consolidates is |
 | Data near tasks makes them faster | a run time is that of the work, whatever node it has; a score can place it |
-| A webhook for a second scheduler is a single point of failure | that an admission webhook does not answer is not simulated |
-| Local and implicit coscheduling are plug-ins of their own | neither is one here; minMember says how large a fragment may be |
+| A webhook for a second scheduler is a single point of failure | pods come with their schedulerName: what happens before an object is stored is not simulated, so no call of a webhook can fail |
+| Local and implicit coscheduling let fragments run | both divide the time of a node's CPUs between processes that already run there; a pod here is placed once and runs without a break, and minMember says how large a fragment may be |
 """
 
 

@@ -433,6 +433,11 @@ class IfSubmitted(Words):
     NO_RULE = ("would.noRule", "no {field}")
     IN_QUOTA = ("would.inQuota", "ElasticQuota {name} with {limits}")
     UNCORDONED = ("would.uncordoned", "node {node} no longer cordoned")
+    MOVED = (
+        "would.moved",
+        "pod {pod} evicted from {node}, cordoned until it has another node ({lost} of its "
+        "work lost)",
+    )
     ONE_MORE = ("would.oneMore", "one more node like {node}")
     FEWER = ("would.fewer", "{field}: {value} in place of {now}")
     SMALLER = ("would.smaller", "{part} of what each pod asks: {asked}")

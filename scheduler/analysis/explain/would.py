@@ -11,11 +11,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 from scheduler.analysis.explain import answers, places
 from scheduler.analysis.explain.answers import Overview
 from scheduler.analysis.explain.counterfactuals import counterfactuals
+from scheduler.analysis.explain.moves import moves
 from scheduler.analysis.explain.outcomes import MOST_DECISIONS, victim_of
 from scheduler.analysis.explain.past import Past
 from scheduler.analysis.explain.shapes import Shape, Victim
@@ -39,6 +41,7 @@ NOW_MS = 30_000
 MOST_RUNS = 24
 _MOST_REASONS = 4
 _MOST_CHANGES = 4
+_MOST_MOVES = 8
 #: Who ended last, and so shortly before the start, made room for it.
 _ROOM_MS = 30_000
 _UNTOLD = frozenset({"short.cost", "why.setAside", "asked.someWait"})
@@ -176,8 +179,19 @@ def helps(world: World, key: Key, *, limit: int = MOST_RUNS) -> list[Sentence]:
         return []
     objects = [obj, *places.group_of(world, obj)]
     found = sorted(_changes(world, objects, limit), key=lambda one: len(one.victims))
-    said = [_change(one, _OF_POD) for one in found[:_MOST_CHANGES]]
+    found = [*found[:_MOST_CHANGES], *_moves(world, key)]
+    said = [_change(one, _OF_POD) for one in found]
     return said or [IfSubmitted.NO_HELP.said()]
+
+
+def _moves(world: World, key: Key) -> Iterator[JobChange]:
+    """Yield the cheapest eviction that pays, by which a pod starts now."""
+    tried = moves(world, key, span_ms=NOW_MS, limit=_MOST_MOVES)
+    for one in islice(tried, 1):
+        lost = _span(one.lost_ms)
+        said = IfSubmitted.MOVED.said(pod=one.pod.path, node=one.node, lost=lost)
+        starts = one.starts_ms
+        yield JobChange(said=said, text=said.text, starts_ms=starts, victims=[])
 
 
 def _of_quota(world: World, key: Key, limit: int) -> list[Sentence]:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from scheduler.analysis.explain.would import Would, when, would
+from scheduler.analysis.explain.would import Would, helps, when, would
 from scheduler.analysis.forecast.submission import read_submission
 from scheduler.cli.would import main
 from scheduler.engine.tick import advance
@@ -275,3 +275,33 @@ def test_what_never_starts_by_itself_says_so():
 def test_of_what_runs_nothing_is_said():
     world = full()
     assert when(world, named(world, "held")) == []
+
+
+def test_an_eviction_is_proposed_where_what_goes_finds_another_node():
+    # Two nodes of 4 CPU, 2 of each in use: nobody of 4 fits until one of the two moves.
+    small = [pod(f"s{n}", cpu=2, recreate="true", runtime="1h") for n in (1, 2)]
+    pods = [*small, pod("wide", cpu=4, arrival="30s")]
+    world = at(world_of(node("a", cpu=4), node("b", cpu=4), *pods, stack="kube"), 31)
+    [said] = [one.text for one in helps(world, _pod("wide")) if "evicted" in one.text]
+    assert said.endswith(", cordoned until it has another node (31s of its work lost).")
+
+
+def test_no_eviction_is_proposed_of_what_a_budget_holds():
+    pods = [
+        pod(f"s{n}", cpu=2, labels={"app": "s"}, recreate="true", runtime="1h")
+        for n in (1, 2)
+    ]
+    budget = {
+        "apiVersion": "policy/v1",
+        "kind": "PodDisruptionBudget",
+        "metadata": {"name": "s", "namespace": "default"},
+        "spec": {"minAvailable": 2, "selector": {"matchLabels": {"app": "s"}}},
+    }
+    wide = pod("wide", cpu=4, arrival="30s")
+    nodes = [node("a", cpu=4), node("b", cpu=4)]
+    world = at(world_of(*nodes, *pods, wide, budget, stack="kube"), 31)
+    assert not [one for one in helps(world, _pod("wide")) if "evicted" in one.text]
+
+
+def _pod(name: str) -> Key:
+    return Key("Pod", "default", name)

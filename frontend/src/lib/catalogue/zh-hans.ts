@@ -2340,6 +2340,7 @@ export const ZH_HANS: Words = {
   "said.would.noRule": "不带 {field}",
   "said.would.inQuota": "ElasticQuota {name} 设为 {limits}",
   "said.would.uncordoned": "节点 {node} 恢复调度",
+  "said.would.moved": "从 {node} 驱逐 Pod {pod}，在它有另一个节点之前封锁 {node}（丢失其 {lost} 的工作）",
   "said.would.oneMore": "再加一个与 {node} 相同的节点",
   "said.would.noSelector": "不带 nodeSelector {labels}",
   "said.would.urgent": "{kind} {name}（{value}）",
