@@ -13,6 +13,7 @@ from typing import Any
 
 from sandbox.models import Sandbox, StoredObject
 from sandbox.world.worlds import policy_of, state_of
+from scheduler.engine.yunikorn.messages import CLUSTER_IS_FULL
 from scheduler.engine.yunikorn.shim.state import KeptPlaceholder, kept_placeholders
 from scheduler.model import durations
 
@@ -121,12 +122,12 @@ def _status(holder: KeptPlaceholder) -> Document:
     if holder.node:
         conditions = [{"type": "PodScheduled", "status": "True"}]
         return {"phase": "Running", "conditions": conditions}
-    if not holder.reasons:
+    if not holder.scale_up:
         return {"phase": "Pending"}
     condition = {
         "type": "PodScheduled",
         "status": "False",
         "reason": "Unschedulable",
-        "message": "; ".join(holder.reasons),
+        "message": CLUSTER_IS_FULL,
     }
     return {"phase": "Pending", "conditions": [condition]}

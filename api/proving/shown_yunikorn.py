@@ -24,9 +24,6 @@ _ENDED = ("Succeeded", "Failed")
 
 # Set aside on both sides: nearly every script would show it.
 _FIELDS = {
-    ("Application", "states"),
-    ("Application", "log"),
-    ("Application", "originators"),
     ("Application", "reservations"),
     ("Node", "reserved"),
     ("Queue", "properties"),
@@ -192,6 +189,19 @@ def _applications(asked: Callable[[str], Any]) -> Rows:
                 )
                 or None,
                 "rejected": one.get("rejectedMessage") or None,
+                "states": [each["applicationState"] for each in one["stateLog"]],
+                "log": sorted(
+                    {
+                        each["message"]
+                        for request in one.get("requests") or []
+                        for each in request.get("allocationLog") or []
+                    }
+                )
+                or None,
+                "originators": [
+                    1 for each in one.get("allocations") or [] if each.get("originator")
+                ]
+                or None,
             }
     return rows
 
@@ -237,7 +247,7 @@ def compared(seen: Document, script: Document) -> Document:
     Pods of one `apply` that differ in name alone are one row, since which of them is
     served first is not defined.
     """
-    alike = _alike(script)
+    alike, soon = _alike(script), _looks_soon(script)
     kept: Document = {}
     for step, found in seen.items():
         if step.startswith("#") or step.endswith(" config"):
@@ -248,11 +258,16 @@ def compared(seen: Document, script: Document) -> Document:
         rows: Rows = {}
         for name, given in found.items():
             if isinstance(given, list):
-                listed = [_plain_pod(row) for row in given]
-                listed = [row for row in listed if row["state"] != "Succeeded"]
+                listed = [
+                    _not_yet_said(row) if step in soon else row
+                    for row in given
+                    if row["state"] != "Succeeded"
+                ]
                 if listed:
                     rows.setdefault(str(alike.get(name, name)), []).extend(listed)
             elif (row := _plain(name.split()[0], given)) or "Queue" in name:
+                if alike:  # the first of equal pods is the originator
+                    row.pop("originators", None)
                 rows[name] = row
         kept[step] = {
             name: sorted(row, key=_text) if isinstance(row, list) else row
@@ -261,12 +276,30 @@ def compared(seen: Document, script: Document) -> Document:
     return kept
 
 
-def _plain_pod(row: Document) -> Document:
-    scheduled = (row.get("conditions") or {}).get("PodScheduled", "")
-    if row.get("state") == "Waiting" and scheduled.startswith("False"):
-        row = {**row, "conditions": {**row["conditions"]}}
-        del row["conditions"]["PodScheduled"]
-    return row
+#: Seconds that YuniKorn needs to tell of a new pod that more nodes would help it.
+_UNTIL_SAID = 3
+
+
+def _looks_soon(script: Document) -> set[str]:
+    """Return the looks at which YuniKorn may not have told of the newest pods yet."""
+    soon, age = set(), _UNTIL_SAID + 1
+    for number, step in enumerate(script["steps"]):
+        age += step.get("advance", 0)
+        if any(one["kind"] == "Pod" for one in step.get("apply") or []):
+            age = 0
+        if "see" in step and age <= _UNTIL_SAID:
+            soon.add(f"{number} see {step['see']}")
+    return soon
+
+
+def _not_yet_said(row: Document) -> Document:
+    conditions = row.get("conditions") or {}
+    if row["state"] != "Waiting" or not conditions.get("PodScheduled", "").startswith(
+        "F"
+    ):
+        return row
+    left = {name: said for name, said in conditions.items() if name != "PodScheduled"}
+    return {**row, "conditions": left}
 
 
 def _plain(kind: str, row: Document) -> Document:

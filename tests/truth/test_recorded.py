@@ -15,6 +15,14 @@ GIVEN = os.environ.get("QUOTALAB_TRUTH")
 FOLDERS = [Path(GIVEN)] if GIVEN else [HERE / "records", *(HERE / "releases").iterdir()]
 RECORDS = sorted(file for folder in FOLDERS for file in folder.glob("*.json"))
 
+#: What of a record is not as recorded, by its name, and why.
+LEFT_OUT = {
+    # The next completions of a Job run in the pods that are there: none are made anew.
+    "yunikorn-job-and-deployment": {"states", "originators"},
+    # The shim knew of the cordon before the core, which asked it once more.
+    "yunikorn-taints-and-cordon": {"log"},
+}
+
 
 def name_of(file: Path) -> str:
     """Return the name of a record, after its release where it is of an older one."""
@@ -28,6 +36,7 @@ def test_a_sandbox_shows_what_a_control_plane_showed(played, file):
     record = scripts.read_file(file)
     ours = played(record.script)
     found = differences(record.seen, ours, record.script, others=record.others)
+    found = [one for one in found if one.at[-1] not in LEFT_OUT.get(file.stem, ())]
     messages = [
         *record.seen.get(MESSAGES, {}).items(),
         *ours.get(MESSAGES, {}).items(),

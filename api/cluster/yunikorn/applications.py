@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final
 
 from api.cluster.yunikorn.records import ENDED, PARTITION, Record, amounts, sparse
+from sandbox.explain.application_states import Entered
+from scheduler.engine.kube.plugins.inter_pod_affinity import (
+    NOT_APART,
+    NOT_NEAR,
+    UNWELCOME,
+)
+from scheduler.engine.kube.plugins.node_affinity import MISMATCH
+from scheduler.engine.kube.plugins.node_ports import NodePorts
+from scheduler.engine.kube.plugins.pod_topology_spread import SKEW
+from scheduler.engine.kube.plugins.taint_toleration import TaintToleration
+from scheduler.engine.yunikorn import messages
 from scheduler.engine.yunikorn.objects.model import (
     Application,
     Ask,
@@ -17,7 +29,7 @@ from scheduler.engine.yunikorn.objects.model import (
 Times = Callable[[int], int]
 
 
-def application(app: Application, times: Times) -> Record:
+def application(app: Application, times: Times, entered: Sequence[Entered]) -> Record:
     """Return an application with its requests and allocations."""
     state = str(app.state)
     finished = times(app.state_ms) if state in ENDED else None
@@ -38,7 +50,7 @@ def application(app: Application, times: Times) -> Record:
                 "finishedTime": finished,
                 "requests": [request(ask, times) for ask in asks],
                 "allocations": placed,
-                "stateLog": [{"time": times(app.state_ms), "applicationState": state}],
+                "stateLog": _state_log(entered, times),
                 "hasReserved": bool(app.reserved),
                 "reservations": sorted(app.reserved),
                 "placeholderData": _placeholder_data(app),
@@ -46,6 +58,10 @@ def application(app: Application, times: Times) -> Record:
             }
         ),
     }
+
+
+def _state_log(entered: Sequence[Entered], times: Times) -> list[Record]:
+    return [{"time": times(at), "applicationState": state} for at, state in entered]
 
 
 def _placeholder_data(app: Application) -> list[Record]:
@@ -64,7 +80,7 @@ def _outcome(groups: Iterable[tuple[str, int, int, int]]) -> list[Record]:
     return [sparse(dict(zip(names, group, strict=True))) for group in groups]
 
 
-def ended(one: Ended, times: Times) -> Record:
+def ended(one: Ended, times: Times, entered: Sequence[Entered]) -> Record:
     """Return an application that is over."""
     at = times(one.at_ms)
     return {
@@ -76,7 +92,7 @@ def ended(one: Ended, times: Times) -> Record:
         "applicationState": one.state,
         "user": one.user,
         "groups": list(one.groups),
-        "stateLog": [{"time": at, "applicationState": one.state}],
+        "stateLog": _state_log(entered, times),
         **sparse({"placeholderData": _outcome(one.gang)}),
     }
 
@@ -128,11 +144,34 @@ def allocation(ask: Ask, times: Times) -> Record:
     }
 
 
+#: The plug-ins of kube-scheduler that the shim asks, and how their reasons begin.
+_REASONS: Final = {
+    "NodeAffinity": (MISMATCH,),
+    "TaintToleration": (TaintToleration.reason,),
+    "NodePorts": (NodePorts.reason,),
+    "PodTopologySpread": (SKEW,),
+    "InterPodAffinity": (NOT_NEAR, NOT_APART, UNWELCOME),
+}
+
+
+def _as_logged(text: str) -> str:
+    """Return a message with the plug-in that says it on a line before."""
+    for plugin, begins in _REASONS.items():
+        if text.startswith(begins):
+            return f"failed plugin: '{plugin}'\n{text}"
+    return text
+
+
 def request(ask: Ask, times: Times) -> Record:
     """Return what waits, and what was said of it."""
+    said = ask.log
+    if (
+        messages.DOES_NOT_HELP in said
+    ):  # each cycle looks, an attempt is made every 15 s
+        said = {messages.PRECONDITIONS_FAILED: said[messages.DOES_NOT_HELP], **said}
     log = [
-        {"message": text, "lastOccurrence": times(at), "count": 1}
-        for text, at in sorted(ask.log.items(), key=lambda line: line[1])
+        {"message": _as_logged(text), "lastOccurrence": times(at), "count": 1}
+        for text, at in sorted(said.items(), key=lambda line: line[1])
     ]
     return {
         **_common(ask, times),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from api.cluster import reading
 from api.cluster.yunikorn.applications import (
     allocation,
@@ -19,6 +21,12 @@ from api.cluster.yunikorn.records import (
     sparse,
 )
 from sandbox.base.errors import NotFoundError
+from sandbox.explain.application_states import (
+    ApplicationStates,
+    Entered,
+    since,
+    states_of,
+)
 from sandbox.models import Sandbox
 from scheduler.engine.world import World
 from scheduler.engine.yunikorn.objects.model import (
@@ -30,6 +38,7 @@ from scheduler.engine.yunikorn.objects.model import (
 from scheduler.engine.yunikorn.objects.node_order import DEFAULT_WEIGHTS
 from scheduler.engine.yunikorn.objects.partition import Partition
 from scheduler.model import durations
+from scheduler.model.objects import Key
 from scheduler.model.problems import ApiServer, RequestProblem
 
 
@@ -184,13 +193,27 @@ class PartitionView:
 
     def application(self, app: Application) -> Record:
         """Return an application with its requests and allocations."""
-        return application(app, self.nanoseconds)
+        entered = self._entered(app.id, app.state_ms, app.state)
+        return application(app, self.nanoseconds, entered)
+
+    def _entered(self, name: str, at_ms: int, state: str) -> list[Entered]:
+        """Return the state log of an application that is in `state` since then."""
+        known = self._states.entered.get(str(Key("Application", "", name)), [])
+        if later := self.partition.ways_back.get(name):
+            known = [one for one in known if one[0] < later[0][0]]
+            for at, entered in later:
+                known += since(known, at, entered)
+        return [*known, *since(known, at_ms, state)]
+
+    @cached_property
+    def _states(self) -> ApplicationStates:
+        return states_of(self.sandbox, {})
 
     def ended(self, state: str) -> list[Record]:
         """Return the applications that ended; "completed" includes the failed ones."""
         wanted = ("completed", "failed") if state == "completed" else (state,)
         return [
-            ended(one, self.nanoseconds)
+            ended(one, self.nanoseconds, self._entered(one.app, one.at_ms, one.state))
             for one in self.partition.ended
             if one.state.lower() in wanted
         ]

@@ -14,6 +14,7 @@ from sandbox.page.rows.workloads import shortened, work_of
 from sandbox.page.wire import MultiKueueClusterRow, NodeRow, PodRow, WorkloadCounts
 from scheduler.engine.multikueue.checks import connection
 from scheduler.engine.world import World
+from scheduler.engine.yunikorn.shim.recorder import scheduled_condition
 from scheduler.model import amounts, durations
 from scheduler.model.errors import QuantityError
 from scheduler.model.objects import (
@@ -122,7 +123,7 @@ def pod_row(world: World, obj: Object) -> PodRow:
     shape = shape_of(spec, status)
     node = node_of(world, obj.key)
     owner = world.lifetime.owners.get(obj.key)
-    condition = conditions_of(status).get("PodScheduled") or {}
+    condition = scheduled_condition(obj) or {}
     held = world.kube.assumed(obj.key) if world.kube is not None else None
     return PodRow(
         key=str(obj.key),

@@ -11,6 +11,7 @@ from scheduler.engine.kube.cache.node_info import NodeInfo
 from scheduler.engine.kube.scheduling.scheduler import PluginTable
 from scheduler.engine.lifetime.runs import Due
 from scheduler.engine.world import World, fork
+from scheduler.engine.yunikorn.shim.recorder import scheduled_condition
 from scheduler.model.objects import Key, Object, cluster_of
 from scheduler.model.pod import Pod
 from scheduler.model.sentence import Quantity, Sentence
@@ -19,7 +20,6 @@ from scheduler.words.why import Unplaced
 _ENDED = ("Succeeded", "Failed")
 #: So many members of a gang are looked at.
 MOST_TRIED = 100
-_SCHEDULED = "PodScheduled"
 
 
 def awaits_nodes(world: World, key: Key) -> bool:
@@ -45,10 +45,8 @@ def unplaced(world: World, key: Key) -> list[Key]:
 
 def why_unplaced(world: World, pod: Key) -> str:
     """Return what the condition of a pod says of its last attempt; "" before the first."""
-    for item in world.get(pod).status.get("conditions") or ():
-        if item["type"] == _SCHEDULED:
-            return str(item.get("message", ""))
-    return ""
+    found = scheduled_condition(world.get(pod))
+    return found.get("message", "") if found is not None else ""
 
 
 def sentences_of(world: World, key: Key) -> list[Sentence]:

@@ -26,6 +26,7 @@ from scheduler.engine.autoscaling.stage import AutoscalingStage
 from scheduler.engine.kube.scheduling.scheduler import PluginTable
 from scheduler.engine.kube.stage import KubeStage
 from scheduler.engine.world import World, fork
+from scheduler.engine.yunikorn.shim.recorder import SCHEDULED, scheduled_condition
 from scheduler.model.autoscaling.group_spec import NODE_GROUP
 from scheduler.model.autoscaling.pool_spec import NODE_POOL
 from scheduler.model.errors import SchedulerError
@@ -38,7 +39,6 @@ from scheduler.words.why import Unplaced
 
 #: A table shows at most this many nodes, the best first.
 MOST_NODES = 200
-_SCHEDULED = "PodScheduled"
 #: Where a pod in kube-scheduler's queue is not tried though a node would take it.
 _RESTS = {
     "unschedulable": "It is not tried: it waits for a change of what its last attempt failed at.",
@@ -125,16 +125,15 @@ def _refusal(table: PluginTable) -> str:
 
 
 def _condition(obj: Object) -> Condition | None:
-    for item in obj.status.get("conditions") or ():
-        if item["type"] == _SCHEDULED:
-            return Condition(
-                type=_SCHEDULED,
-                status=item["status"] == "True",
-                reason=item.get("reason", ""),
-                message=item.get("message", ""),
-                since_ms=0,
-            )
-    return None
+    if (found := scheduled_condition(obj)) is None:
+        return None
+    return Condition(
+        type=SCHEDULED,
+        status=found["status"] == "True",
+        reason=found.get("reason", ""),
+        message=found.get("message", ""),
+        since_ms=0,
+    )
 
 
 def _place(stage: KubeStage, key: Key) -> str:

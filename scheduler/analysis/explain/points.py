@@ -15,6 +15,7 @@ from scheduler.engine.kube.framework.plugin import Plugin
 from scheduler.engine.kube.framework.status import Code, Status
 from scheduler.engine.kube.scheduling.host import AssumedPod
 from scheduler.engine.kube.scheduling.scheduler import PluginTable, Scheduler
+from scheduler.engine.yunikorn.shim.recorder import scheduled_condition
 from scheduler.model.kube.profiles import POINTS
 from scheduler.model.objects import Object
 from scheduler.model.sentence import counted
@@ -191,6 +192,6 @@ def _reasons(refused: list[Status], of: int) -> str:
 
 
 def _unscheduled(obj: Object) -> Iterator[str]:
-    for item in obj.status.get("conditions") or ():
-        if item["type"] == "PodScheduled" and item["status"] != "True":
-            yield str(item.get("message", ""))
+    found = scheduled_condition(obj)
+    if found is not None and found["status"] != "True":
+        yield found.get("message", "")

@@ -15,6 +15,7 @@ GUARANTEES_FAILED: Final = "Preemption queue guarantees check failed"
 SHORT_OF_RESOURCES: Final = "Preemption helped but short of resources"
 DOES_NOT_HELP: Final = "Preemption does not help"
 ATTEMPTS_EXHAUSTED: Final = "Preemption max attempts exhausted"
+CLUSTER_IS_FULL: Final = "request is waiting for cluster resources become available"
 NO_FIT_ON_REQUIRED_NODE: Final = "No fit on required node, preemption does not help"
 
 #: Say nothing of the cause, and depend on how often an ask was looked at: they

@@ -131,10 +131,23 @@ class YunikornStage(NodeHandlers):
             placed = True
             self._give_up_placeholders()
         self._give_up_placeholders()
+        if not partition.only_due:
+            self._mark_outstanding()
         timed_out, self.recorder.timed_out = self.recorder.timed_out, []
         for ask in timed_out:
             self._fail(ask)
         return placed
+
+    def _mark_outstanding(self) -> None:
+        """Tell pods that more nodes would help them; they keep it.
+
+        Source: docs/semantics/yunikorn.md#outstanding-requests
+        """
+        for ask in outstanding(self.partition):
+            if not ask.scale_up:
+                ask.scale_up = True
+                if ask.pod is not None:
+                    self.context.journal.touch(ask.pod.key)
 
     def _give_up_placeholders(self) -> None:
         """Let preempted placeholders go: no pod of the world stands behind them."""

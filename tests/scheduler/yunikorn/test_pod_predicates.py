@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from scheduler.engine.world import World
+from scheduler.engine.yunikorn.shim.recorder import scheduled_condition
 from scheduler.model.objects import Key, Object
 from tests.invariants import check
 from tests.scheduler.yunikorn.clusters import node, pod, run, subjects, world
@@ -55,8 +56,9 @@ def test_who_stands_there_already_may_keep_others_away():
     made.put(pod("web", "root.test", labels=WEB))
     run(made, 2)
     assert where(made, "web") == [None]
-    message = made.get(Key("Pod", "default", "web")).status["conditions"][0]["message"]
-    assert "existing pods anti-affinity" in message
+    said = scheduled_condition(made.get(Key("Pod", "default", "web")))
+    assert said is not None
+    assert "existing pods anti-affinity" in said["message"]
     run(made, 5)
     assert where(made, "web") == ["a"]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from scheduler.engine.yunikorn.messages import CLUSTER_IS_FULL
+from scheduler.engine.yunikorn.shim.recorder import scheduled_condition
 from scheduler.model.objects import Key
 from tests.invariants import check
 from tests.scheduler.yunikorn.clusters import node, pod, run, subjects, world
@@ -52,9 +54,33 @@ def test_a_pod_that_waits_says_why() -> None:
     made = world(nodes={"n": "1"})
     made.put(pod("large", "root.prod", "2"))
     run(made, 3)
-    (condition,) = made.get(Key("Pod", "default", "large")).status["conditions"]
-    assert condition["reason"] == "Unschedulable"
-    assert "Not enough queue quota" in condition["message"]
+    waiting = made.get(Key("Pod", "default", "large"))
+    said = scheduled_condition(waiting)
+    assert said is not None
+    assert said["reason"] == "Unschedulable"
+    assert "Not enough queue quota" in said["message"]
+    (written,) = waiting.status["conditions"]
+    assert written["message"] == CLUSTER_IS_FULL
+
+
+def test_a_pod_that_its_queue_holds_back_is_not_called_unschedulable() -> None:
+    small = {"name": "small", "resources": {"max": {"vcore": "2"}}}
+    tree = [{"name": "root", "queues": [small]}]
+    made = world(queues={"partitions": [{"name": "default", "queues": tree}]})
+    for name in ("a", "b", "c"):
+        made.put(pod(name, "root.small", "1"))
+    run(made, 3)
+    conditions = {
+        name: [
+            (one["status"], one.get("reason", ""))
+            for one in made.get(Key("Pod", "default", name)).status.get(
+                "conditions", ()
+            )
+            if one["type"] == "PodScheduled"
+        ]
+        for name in ("a", "b", "c")
+    }
+    assert conditions == {"a": [("True", "")], "b": [("True", "")], "c": []}
 
 
 def test_a_pod_without_a_queue_goes_to_the_default_one() -> None:

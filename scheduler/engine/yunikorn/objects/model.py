@@ -287,6 +287,7 @@ class Ask:
     order: tuple[int, int, int] = field(init=False)
     triggered: bool = field(init=False, default=False)  # has preempted; once only
     checked_ms: int | None = field(init=False, default=None)  # last attempt
+    scale_up: bool = field(init=False, default=False)  # more nodes would help it
     preempted: bool = field(init=False, default=False)  # asked to end, not gone
     released: bool = field(init=False, default=False)  # ends for another reason
     reserved_on: SchedulingNode | None = field(init=False, default=None)

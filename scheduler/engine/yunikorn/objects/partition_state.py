@@ -82,6 +82,7 @@ _TIMED = (State.STARTING, State.COMPLETING, State.COMPLETED, State.FAILED)
 REJECTED_KEPT_MS = 3 * 24 * 3600_000
 #: So many of the applications that are over can be asked about, the last ones.
 MOST_ENDED = 100
+MOST_STATES = 20  # of an application that goes to and fro
 _KEPT = (State.COMPLETED, State.FAILED)
 
 
@@ -118,6 +119,8 @@ class PartitionState:
         self.asking: Asking | None = None  # a proposal decides
         self.trace: Trace | None = None
         self.apps: dict[str, Application] = {}
+        #: Application -> the last states it entered, from the first way back on.
+        self.ways_back: dict[str, list[tuple[int, str]]] = {}
         self.timed_apps: dict[str, Application] = {}  # in a state that runs out
         self.asks: dict[str, Ask] = {}  # pending and placed, by key
         self.ended: list[Ended] = []  # oldest first
@@ -239,6 +242,7 @@ class PartitionState:
             self.ended[:] = [*self.ended, _ended(app)][-MOST_ENDED:]
         del self.apps[app.id]
         self.timed_apps.pop(app.id, None)
+        self.ways_back.pop(app.id, None)
         leaf = app.queue
         leaf.apps.pop(app.id, None)
         for queue in leaf.route:
@@ -268,6 +272,7 @@ class PartitionState:
         """Move an application to a state and report it to the listener."""
         if app.state is state:
             return
+        self._note_way_back(app, state)
         app.state = state
         app.state_ms = self.now_ms
         self.ask_for_held(app)
@@ -298,6 +303,18 @@ class PartitionState:
         if app.priority != before:
             app.queue.reprioritize(before, app.priority)
             app.queue.resort(app)
+
+    def _note_way_back(self, app: Application, state: State) -> None:
+        """Keep what an application enters since it went back to a state it had left.
+
+        Its states until then are known from any later one.
+        """
+        entered = self.ways_back.get(app.id, [])
+        if app.state is State.COMPLETING and state is State.RUNNING and not entered:
+            entered = [(app.state_ms, str(app.state))]
+        if entered or state is State.RESUMING:
+            new = [*entered, (self.now_ms, str(state))]
+            self.ways_back[app.id] = new[-MOST_STATES:]
 
     def count_running(self, app: Application) -> None:
         """Update which applications run on the queues of the path.

@@ -387,8 +387,7 @@ class PodHandlers(ApplicationHandlers):
             allow_self=kept.get("allow", self._allows(obj)),
             allow_other=not pod.shape.never_preempts,
             originator=kept.get(
-                "origin",
-                pods.is_originator(obj, first=not (app.asks or app.allocations)),
+                "origin", pods.is_originator(obj, first=_is_first(app, obj.key))
             ),
             required_node=pods.required_node(pod),
             predicate=self._predicate(pod),
@@ -474,3 +473,12 @@ class NodeHandlers(PodHandlers):
         for pod in self.waiting_for_node.pop(record.name, {}).values():
             self._put_pod(pod, restore=False)
         partition.changed()
+
+
+def _is_first(app: Application, pod: Key) -> bool:
+    """Return whether a pod is the first of its application; no placeholder is one."""
+    if app.gang is not None and app.gang.origin:
+        return bool(app.gang.origin == pod.path)
+    return app.state in (State.NEW, State.ACCEPTED) and not (
+        app.asks or app.allocations
+    )

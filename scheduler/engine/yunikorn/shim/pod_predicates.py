@@ -16,11 +16,13 @@ from scheduler.engine.kube.plugins.inter_pod_affinity import (
     InterPodAffinity,
     InterPodAffinityArgs,
 )
+from scheduler.engine.kube.plugins.node_affinity import MISMATCH
 from scheduler.engine.kube.plugins.node_ports import NodePorts
 from scheduler.engine.kube.plugins.pod_topology_spread import (
     PodTopologySpread,
     PodTopologySpreadArgs,
 )
+from scheduler.engine.kube.plugins.taint_toleration import TaintToleration
 from scheduler.engine.stage import Context
 from scheduler.engine.yunikorn.objects.model import Predicate, SchedulingNode
 from scheduler.engine.yunikorn.objects.partition import Partition
@@ -59,16 +61,16 @@ class NodePredicate:
             return None
         shape = self.shape
         if any(record.labels.get(k) != v for k, v in shape.node_selector):
-            return "node(s) didn't match Pod's node affinity/selector"
+            return MISMATCH
         terms = shape.node_required
         if terms is not None and not any(
             term.matches(record.name, record.labels) for term in terms
         ):
-            return "node(s) didn't match Pod's node affinity/selector"
+            return MISMATCH
         for taint in record.taints:
             hard = taint.effect in ("NoSchedule", "NoExecute")
             if hard and not tolerated(taint, shape.tolerations):
-                return "node(s) had untolerated taint(s)"
+                return TaintToleration.reason
         return None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -206,11 +206,10 @@ def write_pod(obj: Object, ask: Ask | None, rejected: str | None, stage: str) ->
         obj.state[stage] = state
     else:
         obj.state.pop(stage, None)
-    condition = _condition(ask, rejected)
-    if condition is None:
-        return
-    others = [c for c in obj.status.get("conditions") or [] if c["type"] != SCHEDULED]
-    obj.status["conditions"] = [*others, condition]
+    given = obj.status.get("conditions") or []
+    if (condition := _condition(ask, rejected)) is not None:
+        others = [one for one in given if one["type"] != SCHEDULED]
+        obj.status["conditions"] = [*others, condition]
     if ask is not None and ask.reserved_on is not None:
         obj.status["nominatedNodeName"] = ask.reserved_on.name
     else:
@@ -224,8 +223,22 @@ def _condition(ask: Ask | None, rejected: str | None) -> dict[str, str] | None:
         return None
     if ask.node is not None:
         return {"type": SCHEDULED, "status": "True"}
-    reasons = "; ".join(reasons_of(ask))
-    return _unscheduled(UNSCHEDULABLE, reasons) if reasons else None
+    if not ask.scale_up:
+        return None
+    return _unscheduled(UNSCHEDULABLE, messages.CLUSTER_IS_FULL)
+
+
+def scheduled_condition(obj: Object) -> Mapping[str, str] | None:
+    """Return the PodScheduled condition of a pod; of a waiting one it says why.
+
+    YuniKorn itself writes one only where more nodes would help, without the reason.
+    """
+    given = obj.status.get("conditions") or ()
+    found = next((one for one in given if one["type"] == SCHEDULED), None)
+    log = obj.state.get(STAGE, {}).get("log")
+    if log and (found is None or found.get("reason") == UNSCHEDULABLE):
+        return _unscheduled(UNSCHEDULABLE, "; ".join(log))
+    return found
 
 
 def _unscheduled(reason: str, message: str) -> dict[str, str]:
@@ -255,6 +268,8 @@ def _state(ask: Ask) -> dict[str, Any]:
         state["reserved"] = [ask.reserved_on.name, ask.reserved_ms]
     if ask.node is None and (log := reasons_of(ask)):
         state["log"] = log
+    if ask.node is None and ask.scale_up:
+        state["scaleUp"] = True
     return state
 
 

@@ -48,6 +48,11 @@ def dump_state(shim: ShimState) -> dict[str, Any]:
         "last": last if last is not None and last >= now else None,
         "queues": [_made(shim, *made) for made in partition.dynamic],
         "apps": [_application(app, left=app.id in shim.stored_apps) for app in odd],
+        "waysBack": {
+            name: entered
+            for name, entered in sorted(partition.ways_back.items())
+            if name in partition.apps
+        },
         "gangs": [_gang(app) for _, app in sorted(partition.apps.items()) if app.gang],
         "quota": _quota(shim),
         "allocating": sorted(partition.root.allocating),
@@ -58,7 +63,7 @@ def dump_state(shim: ShimState) -> dict[str, Any]:
             if app.backoff_ms is not None and app.backoff_ms > now
         ],
     }
-    return {name: value for name, value in kept.items() if value not in (None, [])}
+    return {name: value for name, value in kept.items() if value not in (None, [], {})}
 
 
 def _ended(
@@ -168,7 +173,13 @@ def _placeholder(ask: Ask) -> list[Any]:
         ask.rank,
         ask.node.name if ask.node is not None else None,
         [held.name, ask.reserved_ms] if held is not None else None,
-        [ask.triggered, ask.checked_ms, ask.preempted, reasons_of(ask)],
+        [
+            ask.triggered,
+            ask.checked_ms,
+            ask.preempted,
+            reasons_of(ask),
+            *([True] if ask.scale_up else []),
+        ],
     ]
 
 
@@ -182,7 +193,7 @@ class KeptPlaceholder(NamedTuple):
     priority: int
     created_ms: int
     node: str  # "" while it waits
-    reasons: list[str]  # why it waits
+    scale_up: bool  # more nodes would help it
 
 
 def kept_placeholders(kept: Mapping[str, Any]) -> Iterator[KeptPlaceholder]:
@@ -201,7 +212,7 @@ def kept_placeholders(kept: Mapping[str, Any]) -> Iterator[KeptPlaceholder]:
                 priority=priority,
                 created_ms=created_ms,
                 node=node or "",
-                reasons=marks[3],
+                scale_up=any(marks[4:]),
             )
 
 
@@ -244,6 +255,10 @@ def load_state(shim: ShimState, kept: dict[str, Any]) -> None:
         )
     for values in kept.get("apps", []):
         _restore_application(shim, values)
+    partition.ways_back = {
+        name: [(at_ms, state) for at_ms, state in entered]
+        for name, entered in kept.get("waysBack", {}).items()
+    }
     shim.stored_quota = kept.get("quota", [])
     shim.last_cycle_ms = kept.get("last")
     shim.stored_counts = {
@@ -318,6 +333,7 @@ def restore_pod(shim: ShimState, ask: Ask, kept: dict[str, Any]) -> None:
     ask.triggered = kept.get("triggered", False)
     ask.checked_ms = kept.get("checked")
     ask.log = dict.fromkeys(kept.get("log", ()), 0)
+    ask.scale_up = kept.get("scaleUp", False)
     assert ask.pod is not None
     app.submit_ms = min(app.submit_ms, ask.pod.submit_ms)
     if app.order_entry is not None:
@@ -424,8 +440,9 @@ def _restore_placeholder(
         predicate=own.predicate,
     )
     ask.rank = rank
-    ask.triggered, ask.checked_ms, ask.preempted, log = marks
+    ask.triggered, ask.checked_ms, ask.preempted, log, *more = marks
     ask.log = dict.fromkeys(log, 0)
+    ask.scale_up = any(more)
     node = partition.nodes.by_name.get(name) if name else None
     if node is not None:
         partition.add_allocation(ask, node, restore=True)
