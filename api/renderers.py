@@ -6,6 +6,7 @@ import io
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from django.http import HttpResponse
 from rest_framework.exceptions import ParseError
 from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.parsers import BaseParser, JSONParser
@@ -131,3 +132,9 @@ class YAMLTextParser(BaseParser):
         except UnicodeDecodeError as error:
             raise ParseError(coded(RequestProblem.UTF8.said(problem=error))) from error
         return {"files": [{"name": "body.yaml", "text": text}]}
+
+
+def saved(name: str, content: Any, kind: str) -> HttpResponse:
+    """Answer with a file, which a browser saves under this name."""
+    as_file = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return HttpResponse(content, content_type=kind, headers=as_file)

@@ -14,9 +14,7 @@ class NewTokenSerializer(serializers.Serializer[Any]):
 
     name = serializers.CharField(max_length=100, validators=[seen])
     scope = serializers.ChoiceField(["read", "write", "admin"], default="read")
-    expiresAt = serializers.DateTimeField(  # noqa: N815 - as it travels
-        required=False, allow_null=True, default=None
-    )
+    expiresAt = serializers.DateTimeField(allow_null=True, default=None)
 
 
 class TokenSerializer(serializers.Serializer[Any]):
@@ -25,13 +23,13 @@ class TokenSerializer(serializers.Serializer[Any]):
     id = serializers.IntegerField()
     name = serializers.CharField()
     scope = serializers.ChoiceField(["read", "write", "admin"])
-    madeWith = serializers.CharField(  # noqa: N815 - as it travels
+    madeWith = serializers.CharField(
         source="maker",
         help_text="The name of the token that asked for it and ends it; or empty.",
     )
-    createdAt = serializers.DateTimeField(source="created_at")  # noqa: N815 - as it travels
-    expiresAt = serializers.DateTimeField(source="expires_at", allow_null=True)  # noqa: N815 - as it travels
-    usedAt = serializers.DateTimeField(source="used_at", allow_null=True)  # noqa: N815 - as it travels
+    createdAt = serializers.DateTimeField(source="created_at")
+    expiresAt = serializers.DateTimeField(source="expires_at", allow_null=True)
+    usedAt = serializers.DateTimeField(source="used_at", allow_null=True)
 
 
 class TokenListSerializer(serializers.Serializer[Any]):
@@ -68,28 +66,26 @@ class MemberListSerializer(serializers.Serializer[Any]):
 class NewLinkSerializer(serializers.Serializer[Any]):
     """A link to make."""
 
-    mayFork = serializers.BooleanField(default=False)  # noqa: N815 - as it travels
+    mayFork = serializers.BooleanField(default=False)
     event = serializers.RegexField(
         r"^[0-9]{1,18}\.[0-9]{1,18}\Z",
         default="",
         allow_blank=True,
         help_text="REVISION.SEQ: show the film of that decision alone, without a sign-in.",
     )
-    expiresAt = serializers.DateTimeField(  # noqa: N815 - as it travels
-        required=False, allow_null=True, default=None
-    )
+    expiresAt = serializers.DateTimeField(allow_null=True, default=None)
 
 
 class LinkSerializer(serializers.Serializer[Any]):
     """A link; its secret is only in the answer that made it."""
 
     id = serializers.IntegerField()
-    mayFork = serializers.BooleanField(source="may_fork")  # noqa: N815 - as it travels
+    mayFork = serializers.BooleanField(source="may_fork")
     event = serializers.CharField(
         help_text="The decision whose film it shows; empty: the sandbox."
     )
-    createdAt = serializers.DateTimeField(source="created_at")  # noqa: N815 - as it travels
-    expiresAt = serializers.DateTimeField(source="expires_at", allow_null=True)  # noqa: N815 - as it travels
+    createdAt = serializers.DateTimeField(source="created_at")
+    expiresAt = serializers.DateTimeField(source="expires_at", allow_null=True)
 
 
 class LinkListSerializer(serializers.Serializer[Any]):
@@ -133,6 +129,6 @@ class MeSerializer(serializers.Serializer[Any]):
     server = serializers.BooleanField()
     scope = serializers.ChoiceField(["read", "write", "admin"])
     guest = serializers.BooleanField(help_text="Follows a lesson, and nothing else.")
-    reachedAt = serializers.CharField(  # noqa: N815 - as it travels
+    reachedAt = serializers.CharField(
         allow_null=True, help_text="Where others come in; null: this machine alone."
     )

@@ -55,7 +55,7 @@ class SteppingSerializer(DoneSerializer):
     When it is done, the revision and tick at which it ended.
     """
 
-    untilTick = serializers.IntegerField(  # noqa: N815 - as it travels
+    untilTick = serializers.IntegerField(
         allow_null=True, help_text="null when only an event ends it"
     )
     done = serializers.BooleanField(help_text="false while ticks are made")
@@ -65,7 +65,6 @@ class PlaySerializer(serializers.Serializer[Any]):
     """Speed in ticks per second, 0 = as fast as it goes."""
 
     speed = serializers.FloatField(
-        required=False,
         default=None,
         allow_null=True,
         min_value=ranges.SPEED.least,
@@ -115,23 +114,15 @@ class StepRequestSerializer(serializers.Serializer[Any]):
     """A number of ticks; or a tick to reach, an event to see, whichever comes first."""
 
     ticks = serializers.IntegerField(
-        required=False,
         default=1,
         min_value=ranges.TICKS_PER_STEP.least,
         max_value=ranges.TICKS_PER_STEP.most,
     )
-    untilTick = serializers.IntegerField(  # noqa: N815 - as it travels
-        required=False,
-        default=None,
-        allow_null=True,
-        min_value=1,
-        max_value=ranges.TICK.most,
+    untilTick = serializers.IntegerField(
+        default=None, allow_null=True, min_value=1, max_value=ranges.TICK.most
     )
-    untilEvent = UntilEventSerializer(  # noqa: N815 - as it travels
-        required=False, default=None, allow_null=True
-    )
+    untilEvent = UntilEventSerializer(default=None, allow_null=True)
     speed = serializers.FloatField(
-        required=False,
         default=0.0,
         min_value=ranges.SPEED.least,
         max_value=ranges.SPEED.most,
@@ -143,7 +134,6 @@ class SeenSerializer(serializers.Serializer[Any]):
     """The revision that the edit was made from; a stale one is refused."""
 
     revision = serializers.IntegerField(
-        required=False,
         default=None,
         allow_null=True,
         min_value=ranges.REVISION.least,
@@ -154,22 +144,13 @@ class SeenSerializer(serializers.Serializer[Any]):
 class ImportSerializer(SeenSerializer):
     """Files, or manifests as JSON objects, or both."""
 
-    files = FileSerializer(many=True, required=False, default=list)
-    traces = TracesSerializer(required=False, default=dict)
-    runTimes = RunTimesSerializer(  # noqa: N815 - as it travels
-        required=False, default=dict
-    )
-    objects = serializers.ListField(
-        child=serializers.DictField(), required=False, default=list
-    )
-    skipErrors = serializers.BooleanField(  # noqa: N815 - as it travels
-        required=False, default=False
-    )
-    dryRun = serializers.BooleanField(  # noqa: N815 - as it travels
-        required=False, default=False
-    )
+    files = FileSerializer(many=True, default=list)
+    traces = TracesSerializer(default=dict)
+    runTimes = RunTimesSerializer(default=dict)
+    objects = serializers.ListField(child=serializers.DictField(), default=list)
+    skipErrors = serializers.BooleanField(default=False)
+    dryRun = serializers.BooleanField(default=False)
     convert = serializers.BooleanField(
-        required=False,
         default=False,
         help_text="write what is of Volcano or KAI in the sandbox's terms; "
         "the report says what is lost",
@@ -192,9 +173,7 @@ class KeySerializer(serializers.Serializer[Any]):
     """An object by name."""
 
     kind = serializers.CharField(max_length=63)
-    namespace = serializers.CharField(
-        required=False, default="", allow_blank=True, max_length=63
-    )
+    namespace = serializers.CharField(default="", allow_blank=True, max_length=63)
     name = serializers.CharField(max_length=253)
 
 
@@ -213,10 +192,10 @@ class MoveSerializer(SeenSerializer):
     """
 
     workload = serializers.CharField(
-        required=False, default="", max_length=320, help_text="namespace/name"
+        default="", max_length=320, help_text="namespace/name"
     )
     object = serializers.CharField(
-        required=False, default="", max_length=400, help_text="Kind/namespace/name"
+        default="", max_length=400, help_text="Kind/namespace/name"
     )
     to = serializers.CharField(max_length=320)
 
@@ -225,9 +204,7 @@ class PatchSerializer(serializers.Serializer[Any]):
     """A merge patch of one object."""
 
     kind = serializers.CharField(max_length=63)
-    namespace = serializers.CharField(
-        required=False, default="", allow_blank=True, max_length=63
-    )
+    namespace = serializers.CharField(default="", allow_blank=True, max_length=63)
     name = serializers.CharField(max_length=253)
     patch = serializers.DictField()
 
@@ -240,14 +217,12 @@ class NodeChangeSerializer(serializers.Serializer[Any]):
         ["add", "cordon", "uncordon", "drain", "fail", "recover"]
     )
     like = serializers.CharField(
-        required=False, default="", allow_blank=True, help_text="add: as this node"
+        default="", allow_blank=True, help_text="add: as this node"
     )
     labels = serializers.DictField(  # of the new node
-        child=serializers.CharField(allow_blank=True), required=False, default=dict
+        child=serializers.CharField(allow_blank=True), default=dict
     )
-    allocatable = serializers.DictField(
-        child=serializers.CharField(), required=False, default=dict
-    )
+    allocatable = serializers.DictField(child=serializers.CharField(), default=dict)
 
 
 class ClusterChangeSerializer(serializers.Serializer[Any]):
@@ -278,18 +253,10 @@ class ForkSerializer(serializers.Serializer[Any]):
     """Where to fork; now when there is no tick."""
 
     tick = serializers.IntegerField(
-        required=False,
-        default=None,
-        allow_null=True,
-        min_value=0,
-        max_value=ranges.TICK.most,
+        default=None, allow_null=True, min_value=0, max_value=ranges.TICK.most
     )
     title = serializers.CharField(
-        required=False,
-        default="",
-        allow_blank=True,
-        max_length=LONGEST_TITLE,
-        validators=[seen],
+        default="", allow_blank=True, max_length=LONGEST_TITLE, validators=[seen]
     )
 
 
@@ -298,7 +265,7 @@ class ConvertSerializer(serializers.Serializer[Any]):
 
     stack = serializers.ChoiceField(["kueue", "yunikorn"])
     title = serializers.CharField(
-        required=False, default="", allow_blank=True, max_length=200, validators=[seen]
+        default="", allow_blank=True, max_length=200, validators=[seen]
     )
 
 
@@ -363,9 +330,7 @@ class ObjectKeySerializer(serializers.Serializer[Any]):
     """The key of an object that is there."""
 
     kind = serializers.CharField(max_length=63)
-    namespace = serializers.CharField(
-        required=False, default="", allow_blank=True, max_length=63
-    )
+    namespace = serializers.CharField(default="", allow_blank=True, max_length=63)
     name = serializers.CharField(max_length=253)
 
 
@@ -424,7 +389,6 @@ class WhatIfBeginSerializer(SeenSerializer):
     """Changes from a tick on, how far both runs go, and which seeds they draw from."""
 
     at = serializers.IntegerField(
-        required=False,
         default=None,
         allow_null=True,
         min_value=0,
@@ -432,15 +396,11 @@ class WhatIfBeginSerializer(SeenSerializer):
         help_text="the tick that it begins at; now",
     )
     changes = WhatIfChangeSerializer(many=True, allow_empty=False)
-    horizonMs = serializers.IntegerField(  # noqa: N815 - as it travels
-        required=False,
-        default=whatifs.HORIZON_MS,
-        min_value=1,
-        max_value=whatifs.MOST_HORIZON_MS,
+    horizonMs = serializers.IntegerField(
+        default=whatifs.HORIZON_MS, min_value=1, max_value=whatifs.MOST_HORIZON_MS
     )
     seeds = serializers.ListField(
         child=serializers.IntegerField(min_value=0, max_value=ranges.SEED.most),
-        required=False,
         default=list,
         max_length=whatifs.MOST_SEEDS,
         help_text="of what is drawn from the tick on; the sandbox's own",
@@ -485,12 +445,8 @@ class KeptWhatIfSerializer(serializers.Serializer[Any]):
 class WhatIfDiscardSerializer(serializers.Serializer[Any]):
     """What takes the place of a what-if that is put away."""
 
-    replacedBy = serializers.IntegerField(  # noqa: N815 - as it travels
-        required=False,
-        default=None,
-        allow_null=True,
-        min_value=1,
-        max_value=ranges.REVISION.most,
+    replacedBy = serializers.IntegerField(
+        default=None, allow_null=True, min_value=1, max_value=ranges.REVISION.most
     )
 
 

@@ -24,8 +24,8 @@ class AdviceEstimateSerializer(serializers.Serializer[Any]):
 
     settings = serializers.IntegerField(help_text="That there are to choose from.")
     runs = serializers.IntegerField(help_text="At most about this many.")
-    secondsPerRun = serializers.FloatField(help_text="Of CPU.")  # noqa: N815 - as it travels
-    cpuSeconds = serializers.FloatField(help_text="Of all runs, on one worker.")  # noqa: N815 - as it travels
+    secondsPerRun = serializers.FloatField(help_text="Of CPU.")
+    cpuSeconds = serializers.FloatField(help_text="Of all runs, on one worker.")
 
 
 class SearchStateSerializer(serializers.Serializer[Any]):
@@ -33,7 +33,7 @@ class SearchStateSerializer(serializers.Serializer[Any]):
 
     searching = serializers.BooleanField(help_text="More runs may follow.")
     taken = serializers.BooleanField(help_text="Ended early: the best is proven.")
-    mostRuns = serializers.IntegerField(  # noqa: N815 - as it travels
+    mostRuns = serializers.IntegerField(
         help_text="That the search may take; the proof takes some more."
     )
     best = Record(
@@ -48,7 +48,7 @@ class SearchStateSerializer(serializers.Serializer[Any]):
     failures = serializers.ListField(
         child=serializers.CharField(), help_text="Why runs failed; the first reasons."
     )
-    failuresSaid = Record(  # noqa: N815 - as it travels
+    failuresSaid = Record(
         Sentence,
         many=True,
         help_text="The same with codes; an empty one where there is none.",
@@ -56,7 +56,7 @@ class SearchStateSerializer(serializers.Serializer[Any]):
     error = serializers.CharField(help_text="Why there is no answer; mostly empty.")
     said = Record(Sentence, help_text="The error with its code; empty without one.")
     answer = Record(AdviceAnswer, allow_null=True)
-    answerRun = serializers.IntegerField(  # noqa: N815 - as it travels
+    answerRun = serializers.IntegerField(
         allow_null=True, help_text="The run to open to see the answer at work."
     )
 
@@ -71,14 +71,12 @@ _STATES = ["running", "done", "failed", "cancelled"]
 class StartSerializer(serializers.Serializer[Any]):
     """A new experiment: its document, or a file that holds it, and texts it names."""
 
-    document = serializers.DictField(required=False, default=dict)
-    files = FileSerializer(many=True, required=False, default=list)
+    document = serializers.DictField(default=dict)
+    files = FileSerializer(many=True, default=list)
     title = serializers.CharField(
-        required=False, default="", allow_blank=True, max_length=200, validators=[seen]
+        default="", allow_blank=True, max_length=200, validators=[seen]
     )
-    visibility = serializers.ChoiceField(
-        ["private", "public"], required=False, default="private"
-    )
+    visibility = serializers.ChoiceField(["private", "public"], default="private")
 
 
 class ExperimentSerializer(serializers.Serializer[Any]):
@@ -90,7 +88,7 @@ class ExperimentSerializer(serializers.Serializer[Any]):
     role = serializers.ChoiceField(["owner", "viewer"])
     visibility = serializers.ChoiceField(["private", "public"])
     state = serializers.ChoiceField(_STATES)
-    isSearch = serializers.BooleanField(  # noqa: N815 - as it travels
+    isSearch = serializers.BooleanField(
         help_text="Asks for its runs as it goes, towards a goal."
     )
     total = serializers.IntegerField(help_text="Runs.")
@@ -98,10 +96,10 @@ class ExperimentSerializer(serializers.Serializer[Any]):
     failed = serializers.IntegerField()
     variants = serializers.ListField(child=serializers.CharField())
     seeds = serializers.ListField(child=serializers.CharField())
-    horizonMs = serializers.IntegerField()  # noqa: N815 - as it travels
-    limitMs = serializers.IntegerField()  # noqa: N815 - as it travels
-    createdAt = serializers.DateTimeField()  # noqa: N815 - as it travels
-    finishedAt = serializers.DateTimeField(allow_null=True)  # noqa: N815 - as it travels
+    horizonMs = serializers.IntegerField()
+    limitMs = serializers.IntegerField()
+    createdAt = serializers.DateTimeField()
+    finishedAt = serializers.DateTimeField(allow_null=True)
 
     def to_representation(self, instance: Experiment) -> dict[str, Any]:
         """Return the experiment as plain values."""
@@ -168,10 +166,10 @@ class RunSerializer(serializers.Serializer[Any]):
     ended = serializers.IntegerField(help_text="As the how many-th it ended.")
     hash = serializers.CharField()
     tick = serializers.IntegerField(allow_null=True)
-    endMs = serializers.IntegerField(allow_null=True)  # noqa: N815 - as it travels
+    endMs = serializers.IntegerField(allow_null=True)
     settled = serializers.BooleanField(allow_null=True)
     problems = serializers.ListField(child=serializers.CharField())
-    problemsSaid = Record(  # noqa: N815 - as it travels
+    problemsSaid = Record(
         Sentence,
         many=True,
         help_text="The same with codes; an empty one where there is none.",
@@ -193,5 +191,5 @@ class OpenSerializer(serializers.Serializer[Any]):
     """At which tick; null = where the run ended."""
 
     tick = serializers.IntegerField(
-        required=False, allow_null=True, default=None, min_value=0, max_value=10**9
+        allow_null=True, default=None, min_value=0, max_value=10**9
     )

@@ -23,26 +23,17 @@ class ForecastOptionsSerializer(serializers.Serializer[Any]):
     """How a forecast is asked for."""
 
     futures = serializers.IntegerField(
-        required=False,
-        default=forecasting.FUTURES,
-        min_value=1,
-        max_value=forecasting.MOST_FUTURES,
+        default=forecasting.FUTURES, min_value=1, max_value=forecasting.MOST_FUTURES
     )
-    horizonMs = serializers.IntegerField(  # noqa: N815 - as it travels
-        required=False,
+    horizonMs = serializers.IntegerField(
         default=forecasting.HORIZON_MS,
         min_value=1,
         max_value=forecasting.MOST_HORIZON_MS,
     )
-    seed = serializers.IntegerField(
-        required=False, default=1, min_value=0, max_value=ranges.SEED.most
-    )
-    seconds = serializers.IntegerField(
-        required=False, default=20, min_value=0, max_value=60
-    )
-    arrivals = serializers.ChoiceField(choices=ARRIVALS, required=False, default=None)
-    withinMs = serializers.IntegerField(  # noqa: N815 - as it travels
-        required=False,
+    seed = serializers.IntegerField(default=1, min_value=0, max_value=ranges.SEED.most)
+    seconds = serializers.IntegerField(default=20, min_value=0, max_value=60)
+    arrivals = serializers.ChoiceField(choices=ARRIVALS, default=None)
+    withinMs = serializers.IntegerField(
         default=None,
         allow_null=True,
         min_value=1,
@@ -50,7 +41,6 @@ class ForecastOptionsSerializer(serializers.Serializer[Any]):
         help_text="a further time to give the chance of",
     )
     tick = serializers.IntegerField(
-        required=False,
         default=None,
         allow_null=True,
         min_value=0,
@@ -62,10 +52,8 @@ class ForecastOptionsSerializer(serializers.Serializer[Any]):
 class ManifestSerializer(serializers.Serializer[Any]):
     """A manifest that is not submitted yet, as files or as objects."""
 
-    files = FileSerializer(many=True, required=False, default=list)
-    objects = serializers.ListField(
-        child=serializers.DictField(), required=False, default=list
-    )
+    files = FileSerializer(many=True, default=list)
+    objects = serializers.ListField(child=serializers.DictField(), default=list)
 
 
 def files_of(given: Mapping[str, Any]) -> list[list[str]]:
@@ -81,15 +69,13 @@ def files_of(given: Mapping[str, Any]) -> list[list[str]]:
 class WouldAskedSerializer(ManifestSerializer):
     """What is asked of work before it is submitted."""
 
-    horizonMs = serializers.IntegerField(  # noqa: N815 - as it travels
-        required=False,
+    horizonMs = serializers.IntegerField(
         default=HORIZON_MS,
         min_value=1,
         max_value=forecasting.MOST_HORIZON_MS,
         help_text="how far is looked",
     )
     tick = serializers.IntegerField(
-        required=False,
         default=None,
         allow_null=True,
         min_value=0,
@@ -103,7 +89,6 @@ class SubmissionSerializer(ManifestSerializer, ForecastOptionsSerializer):
 
     queues = serializers.ListField(
         child=serializers.CharField(max_length=317),
-        required=False,
         default=list,
         max_length=MOST_QUEUES,
         help_text="LocalQueues, name or namespace/name; all is every one; its own",

@@ -39,22 +39,17 @@ class TraceQuestionSerializer(serializers.Serializer[Any]):
     """Files with traces among them, and the sandbox that they would come to."""
 
     files = FileSerializer(many=True)
-    traces = TracesSerializer(required=False, default=dict)
-    into = serializers.CharField(
-        required=False, default="", allow_blank=True, max_length=12
-    )
+    traces = TracesSerializer(default=dict)
+    into = serializers.CharField(default="", allow_blank=True, max_length=12)
 
 
 class ConversionSerializer(serializers.Serializer[Any]):
     """Files to be converted, for a stack or for the sandbox that they would come to."""
 
     files = FileSerializer(many=True)
-    into = serializers.CharField(
-        required=False, default="", allow_blank=True, max_length=12
-    )
+    into = serializers.CharField(default="", allow_blank=True, max_length=12)
     stack = serializers.ChoiceField(
         ["kueue", "yunikorn"],
-        required=False,
         allow_blank=True,
         default="",
         help_text="that of the sandbox, else kueue",
@@ -100,11 +95,11 @@ class AppliedRepairSerializer(serializers.Serializer[Any]):
 
     said = Record(Sentence, required=False, help_text="not read")
     file = serializers.CharField(max_length=1000)
-    line = serializers.IntegerField(required=False, default=0, min_value=0)
-    old = serializers.CharField(required=False, default="", allow_blank=True)
-    new = serializers.CharField(required=False, default="", allow_blank=True)
+    line = serializers.IntegerField(default=0, min_value=0)
+    old = serializers.CharField(default="", allow_blank=True)
+    new = serializers.CharField(default="", allow_blank=True)
     document = serializers.CharField(
-        required=False, default="", allow_blank=True, trim_whitespace=False
+        default="", allow_blank=True, trim_whitespace=False
     )
 
 
@@ -112,24 +107,17 @@ class DryImportQuestionSerializer(serializers.Serializer[Any]):
     """Files as a new sandbox or an import would get them."""
 
     files = FileSerializer(many=True)
-    into = serializers.CharField(
-        required=False, default="", allow_blank=True, max_length=12
-    )
+    into = serializers.CharField(default="", allow_blank=True, max_length=12)
     policy = serializers.DictField(
-        required=False,
-        default=dict,
-        help_text="Merge patch of the policy's spec of a new sandbox.",
+        default=dict, help_text="Merge patch of the policy's spec of a new sandbox."
     )
-    traces = TracesSerializer(required=False, default=dict)
-    runTimes = RunTimesSerializer(  # noqa: N815 - as it travels
-        required=False, default=dict
-    )
-    convert = serializers.BooleanField(required=False, default=False)
+    traces = TracesSerializer(default=dict)
+    runTimes = RunTimesSerializer(default=dict)
+    convert = serializers.BooleanField(default=False)
     repairs = AppliedRepairSerializer(
-        many=True, required=False, default=list, help_text="applied first"
+        many=True, default=list, help_text="applied first"
     )
-    repairAll = serializers.BooleanField(  # noqa: N815 - as it travels
-        required=False,
+    repairAll = serializers.BooleanField(
         default=False,
         help_text="Apply the one repair of each finding that has one, too.",
     )

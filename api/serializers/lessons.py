@@ -55,7 +55,6 @@ class JoinSerializer(serializers.Serializer[Any]):
     name = serializers.CharField(
         max_length=LONGEST_NAME,
         allow_blank=True,
-        required=False,
         default=None,
         allow_null=True,
         help_text="what one calls oneself, seen by whoever may see the sandbox; empty "

@@ -33,7 +33,7 @@ class EventSerializer(serializers.Serializer[Any]):
     revision = serializers.IntegerField()
     seq = serializers.IntegerField()
     tick = serializers.IntegerField()
-    tMs = serializers.IntegerField()  # noqa: N815 - as it travels
+    tMs = serializers.IntegerField()
     type = serializers.CharField()
     subject = serializers.CharField()
     by = serializers.CharField()
@@ -126,7 +126,7 @@ class CheckpointSerializer(serializers.Serializer[Any]):
     """A stop of a lesson; texts by language tag."""
 
     at = serializers.CharField()
-    atMs = serializers.IntegerField()  # noqa: N815 - as it travels
+    atMs = serializers.IntegerField()
     say = serializers.DictField(child=serializers.CharField())
     ask = serializers.DictField(child=serializers.CharField())
     answer = serializers.DictField(child=serializers.CharField())
@@ -135,9 +135,7 @@ class CheckpointSerializer(serializers.Serializer[Any]):
     )
     right = serializers.IntegerField(allow_null=True)
     beside = BesideSerializer(many=True)
-    untilMs = serializers.IntegerField(  # noqa: N815 - as it travels
-        help_text="how far these run"
-    )
+    untilMs = serializers.IntegerField(help_text="how far these run")
     switch = serializers.CharField(
         help_text="path of a setting of the policy that the stop is about, or empty"
     )
@@ -147,7 +145,7 @@ class CheckpointSerializer(serializers.Serializer[Any]):
     notes = serializers.DictField(
         child=serializers.CharField(), help_text="for the presenter"
     )
-    shownMs = serializers.IntegerField(  # noqa: N815 - as it travels
+    shownMs = serializers.IntegerField(
         allow_null=True, help_text="when the answer is seen; the next stop"
     )
 
@@ -165,7 +163,7 @@ class PictureSerializer(serializers.Serializer[Any]):
     waiting = serializers.ListField(child=serializers.IntegerField())
     loop = serializers.IntegerField(help_text="how often a pair preempted one another")
     workloads = serializers.IntegerField()
-    nodeCount = serializers.IntegerField()  # noqa: N815 - as it travels
+    nodeCount = serializers.IntegerField()
     topics = serializers.ListField(child=serializers.CharField())
 
 

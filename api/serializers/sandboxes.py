@@ -53,12 +53,9 @@ class FileSerializer(serializers.Serializer[Any]):
     name = serializers.CharField(
         default="input.yaml", max_length=500, validators=[seen]
     )
-    text = serializers.CharField(
-        allow_blank=True, trim_whitespace=False, required=False, default=""
-    )
+    text = serializers.CharField(allow_blank=True, trim_whitespace=False, default="")
     data = serializers.CharField(  # type: ignore[assignment]  # a field of the body
         allow_blank=True,
-        required=False,
         default="",
         help_text="base64, instead of `text`",
     )
@@ -68,7 +65,7 @@ class TracesSerializer(serializers.Serializer[Any]):
     """How the traces among the files are taken; everything has a default."""
 
     format = serializers.CharField(required=False)
-    queueBy = serializers.CharField(  # noqa: N815 - as it travels
+    queueBy = serializers.CharField(
         required=False, allow_blank=True, help_text="a column: it names the LocalQueue"
     )
     queue = serializers.CharField(
@@ -95,9 +92,7 @@ class TracesSerializer(serializers.Serializer[Any]):
     totals = serializers.BooleanField(
         required=False, help_text="amounts are of a whole job, not of a pod"
     )
-    cpuPerProcessor = serializers.CharField(  # noqa: N815 - as it travels
-        required=False
-    )
+    cpuPerProcessor = serializers.CharField(required=False)
 
 
 class RunTimeRuleSerializer(serializers.Serializer[Any]):
@@ -106,18 +101,17 @@ class RunTimeRuleSerializer(serializers.Serializer[Any]):
     takes = serializers.CharField(
         max_length=200, help_text="such as 5m or lognormal(median 5m, p90 20m)"
     )
-    kind = serializers.CharField(required=False, default="", allow_blank=True)
-    namespace = serializers.CharField(required=False, default="", allow_blank=True)
-    name = serializers.CharField(required=False, default="", allow_blank=True)
+    kind = serializers.CharField(default="", allow_blank=True)
+    namespace = serializers.CharField(default="", allow_blank=True)
+    name = serializers.CharField(default="", allow_blank=True)
     queue = serializers.CharField(
-        required=False,
         default="",
         allow_blank=True,
         help_text="a LocalQueue, by its name or namespace/name",
     )
-    image = serializers.CharField(required=False, default="", allow_blank=True)
+    image = serializers.CharField(default="", allow_blank=True)
     labels = serializers.DictField(
-        child=serializers.CharField(allow_blank=True), required=False, default=dict
+        child=serializers.CharField(allow_blank=True), default=dict
     )
 
 
@@ -125,23 +119,21 @@ class RunTimesSerializer(serializers.Serializer[Any]):
     """How long work takes that comes without a run time; annotations count first."""
 
     rules = RunTimeRuleSerializer(
-        many=True, required=False, default=list, help_text="the first that matches"
+        many=True, default=list, help_text="the first that matches"
     )
     like = FileSerializer(
         many=True,
-        required=False,
         default=list,
         help_text="a recording, dump or trace in which the like of it ended",
     )
     reads = serializers.ChoiceField(
         list(get_args(RunTimesFrom)),
-        required=False,
         allow_null=True,
         default=None,
         help_text="what is read of the manifests; null is as the policy says",
     )
     strict = serializers.BooleanField(
-        required=False, default=False, help_text="refuse what would be assumed"
+        default=False, help_text="refuse what would be assumed"
     )
 
 
@@ -177,47 +169,31 @@ class CreateSerializer(serializers.Serializer[Any]):
     """A new sandbox: of a scenario of the library, of files, or empty."""
 
     title = serializers.CharField(
-        required=False,
-        default="",
-        allow_blank=True,
-        max_length=LONGEST_TITLE,
-        validators=[seen],
+        default="", allow_blank=True, max_length=LONGEST_TITLE, validators=[seen]
     )
-    scenario = serializers.CharField(
-        required=False, default="", allow_blank=True, max_length=100
-    )
-    files = FileSerializer(many=True, required=False, default=list)
-    traces = TracesSerializer(required=False, default=dict)
-    runTimes = RunTimesSerializer(  # noqa: N815 - as it travels
-        required=False, default=dict
-    )
+    scenario = serializers.CharField(default="", allow_blank=True, max_length=100)
+    files = FileSerializer(many=True, default=list)
+    traces = TracesSerializer(default=dict)
+    runTimes = RunTimesSerializer(default=dict)
     seed = serializers.IntegerField(
-        required=False,
-        allow_null=True,
-        default=None,
-        min_value=0,
-        max_value=ranges.SEED.most,
+        allow_null=True, default=None, min_value=0, max_value=ranges.SEED.most
     )
     policy = serializers.DictField(
-        required=False, default=dict, help_text="Merge patch of the policy's spec."
+        default=dict, help_text="Merge patch of the policy's spec."
     )
     stack = serializers.ChoiceField(
         list(get_args(Stack)),
-        required=False,
         default="",
         allow_blank=True,
         help_text="Which schedulers run; else those that the files are for.",
     )
     release = ReleaseSerializer(
-        required=False,
-        default=dict,
-        help_text="Whose decisions are taken; part of the policy's spec.",
+        default=dict, help_text="Whose decisions are taken; part of the policy's spec."
     )
-    skipErrors = serializers.BooleanField(  # noqa: N815 - as it travels
-        required=False, default=False, help_text="leave out what cannot be taken"
+    skipErrors = serializers.BooleanField(
+        default=False, help_text="leave out what cannot be taken"
     )
     convert = serializers.BooleanField(
-        required=False,
         default=False,
         help_text="write what is of Volcano or KAI in the sandbox's terms; "
         "the report says what is lost",
@@ -239,13 +215,13 @@ class ChangeSerializer(serializers.Serializer[Any]):
         required=False, max_length=LONGEST_TITLE, validators=[seen]
     )
     visibility = serializers.ChoiceField(["private", "public"], required=False)
-    keepTicks = serializers.IntegerField(  # noqa: N815 - as it travels
+    keepTicks = serializers.IntegerField(
         required=False,
         min_value=0,
         max_value=ranges.KEEP_TICKS.most,
         help_text="history kept; 0 = as the operator keeps",
     )
-    keepDays = serializers.IntegerField(  # noqa: N815 - as it travels
+    keepDays = serializers.IntegerField(
         required=False, min_value=0, max_value=ranges.KEEP_DAYS.most
     )
 
@@ -257,7 +233,7 @@ class SandboxSerializer(serializers.Serializer[Any]):
     title = serializers.CharField()
     branch = serializers.CharField()
     parent = serializers.CharField(allow_null=True)  # type: ignore[assignment]  # a field of the answer
-    parentRevision = serializers.IntegerField()  # noqa: N815 - as it travels
+    parentRevision = serializers.IntegerField()
     scenario = serializers.CharField()
     owner = serializers.CharField()
     role = serializers.ChoiceField(["owner", "editor", "viewer"])
@@ -266,31 +242,27 @@ class SandboxSerializer(serializers.Serializer[Any]):
     seed = serializers.CharField()
     revision = serializers.IntegerField()
     tick = serializers.IntegerField()
-    tMs = serializers.IntegerField()  # noqa: N815 - as it travels
-    tickMs = serializers.IntegerField()  # noqa: N815 - as it travels
+    tMs = serializers.IntegerField()
+    tickMs = serializers.IntegerField()
     playing = serializers.BooleanField()
     speed = serializers.FloatField()
     until = serializers.CharField()
     problem = serializers.CharField()
     hash = serializers.CharField()
-    firstTick = serializers.IntegerField(  # noqa: N815 - as it travels
-        help_text="the earliest that can be looked at"
-    )
-    keepTicks = serializers.IntegerField(  # noqa: N815 - as it travels
+    firstTick = serializers.IntegerField(help_text="the earliest that can be looked at")
+    keepTicks = serializers.IntegerField(
         help_text="history kept; 0 = as the operator keeps"
     )
-    keepDays = serializers.IntegerField()  # noqa: N815 - as it travels
+    keepDays = serializers.IntegerField()
     archived = serializers.BooleanField(help_text="in a file; to be opened again")
     source = serializers.ChoiceField(  # type: ignore[assignment]  # a field of the answer
         ["simulated", "recording", "cluster"],
         help_text="other than simulated: a real cluster, which cannot be edited",
     )
-    sourceName = serializers.CharField()  # noqa: N815 - as it travels
-    lastTick = serializers.IntegerField(  # noqa: N815 - as it travels
-        allow_null=True, help_text="of a recording"
-    )
-    createdAt = serializers.DateTimeField()  # noqa: N815 - as it travels
-    changedAt = serializers.DateTimeField()  # noqa: N815 - as it travels
+    sourceName = serializers.CharField()
+    lastTick = serializers.IntegerField(allow_null=True, help_text="of a recording")
+    createdAt = serializers.DateTimeField()
+    changedAt = serializers.DateTimeField()
 
     def to_representation(self, instance: Sandbox) -> dict[str, Any]:
         """Return the sandbox as plain values."""

@@ -16,15 +16,10 @@ class TwinSerializer(serializers.Serializer[Any]):
     """A new sandbox that shows a real cluster: of a recording's files, or one to follow."""
 
     title = serializers.CharField(
-        required=False,
-        default="",
-        allow_blank=True,
-        max_length=LONGEST_TITLE,
-        validators=[seen],
+        default="", allow_blank=True, max_length=LONGEST_TITLE, validators=[seen]
     )
-    files = FileSerializer(many=True, required=False, default=list)
+    files = FileSerializer(many=True, default=list)
     cluster = serializers.CharField(
-        required=False,
         default="",
         allow_blank=True,
         max_length=100,
@@ -51,13 +46,7 @@ class ClusterListSerializer(serializers.Serializer[Any]):
 class IncidentSerializer(serializers.Serializer[Any]):
     """A window of a twin, and what would have been otherwise in it."""
 
-    fromTick = serializers.IntegerField(  # noqa: N815 - as it travels
-        min_value=0, max_value=ranges.TICK.most
-    )
-    toTick = serializers.IntegerField(  # noqa: N815 - as it travels
-        min_value=1, max_value=ranges.TICK.most
-    )
+    fromTick = serializers.IntegerField(min_value=0, max_value=ranges.TICK.most)
+    toTick = serializers.IntegerField(min_value=1, max_value=ranges.TICK.most)
     edits = PatchSerializer(many=True, allow_empty=False)
-    seconds = serializers.IntegerField(
-        required=False, default=30, min_value=1, max_value=60
-    )
+    seconds = serializers.IntegerField(default=30, min_value=1, max_value=60)

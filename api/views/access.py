@@ -179,8 +179,7 @@ class Open(View):
         """Open a link: the user may see the sandbox from now on."""
         secret = self.read(bodies.OpenLinkSerializer)["secret"]
         sandbox = actions.do_open(self.user(), secret)
-        body = SandboxSerializer(sandbox, context={"request": request}).data
-        return Response(body)
+        return self.shown(sandbox)
 
 
 class SandboxAudit(View):

@@ -101,8 +101,7 @@ class Fork(View):
         fork = actions.do_fork(
             self.user(), sandbox_id, tick=given["tick"], title=given["title"]
         )
-        body = SandboxSerializer(fork, context={"request": request}).data
-        return Response(body, status=201)
+        return self.shown(fork, 201)
 
 
 class Rewind(View):
@@ -176,9 +175,7 @@ class ArchiveAction(View):
     @once
     def post(self, request: Request, sandbox_id: str) -> Response:
         """Archive the sandbox into one file on the server and delete its rows."""
-        sandbox = actions.do_archive(self.user(), sandbox_id)
-        body = SandboxSerializer(sandbox, context={"request": request}).data
-        return Response(body)
+        return self.shown(actions.do_archive(self.user(), sandbox_id))
 
 
 class UnarchiveAction(View):
@@ -192,9 +189,7 @@ class UnarchiveAction(View):
     @once
     def post(self, request: Request, sandbox_id: str) -> Response:
         """Restore an archived sandbox under its address, paused."""
-        sandbox = actions.do_unarchive(self.user(), sandbox_id)
-        body = SandboxSerializer(sandbox, context={"request": request}).data
-        return Response(body)
+        return self.shown(actions.do_unarchive(self.user(), sandbox_id))
 
 
 # ------------------------------------------------------------------------
@@ -355,12 +350,8 @@ class Convert(View):
         made = actions.do_convert(
             self.user(), sandbox_id, given["stack"], title=given["title"]
         )
-        body = {
-            **SandboxSerializer(made.sandbox, context={"request": request}).data,
-            "findings": [bodies.finding_body(cause) for cause in made.findings],
-            "losses": made.losses,
-        }
-        return Response(body, status=201)
+        findings = [bodies.finding_body(cause) for cause in made.findings]
+        return self.shown(made.sandbox, 201, findings=findings, losses=made.losses)
 
 
 ACTIONS: dict[str, Any] = {

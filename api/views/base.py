@@ -15,6 +15,7 @@ from rest_framework.views import APIView
 
 from api.errors import PreconditionFailedError, coded, invalid, places_of
 from api.permissions import Explanations
+from api.serializers.sandboxes import SandboxSerializer
 from api.serializers.wrong_values import (
     reads_no_body,
     unknown_keys,
@@ -170,6 +171,11 @@ class View(APIView):
         body = self.request.data if data is None else data
         is_form = self.request.content_type.startswith("multipart/")
         return checked(kind, body, is_form=is_form)
+
+    def shown(self, sandbox: Sandbox, status: int = 200, **more: Any) -> Response:
+        """Answer with a sandbox as lists show it, and with what else is to be said."""
+        body = SandboxSerializer(sandbox, context={"request": self.request}).data
+        return Response({**body, **more}, status=status)
 
     def sandbox(self, sandbox_id: str, *, archived: bool = False) -> Sandbox:
         """Return the sandbox if the user may see it; else it does not exist.

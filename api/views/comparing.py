@@ -13,7 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from api.errors import invalid
-from api.renderers import OneShape
+from api.renderers import OneShape, saved
 from api.serializers.sandboxes import SandboxSerializer
 from api.views.base import View, number
 from api.views.explaining import COSTLY
@@ -113,12 +113,7 @@ class Archive(View):
         sandbox = self.sandbox(sandbox_id, archived=True)
         if not Sandbox.objects.forkable_by(self.user()).filter(pk=sandbox.pk).exists():
             raise ForbiddenError(Denied.EXPORT.said())
-        name = f"{sandbox.pk}.quotalab"
-        return HttpResponse(
-            archives.whole(sandbox),
-            content_type=ARCHIVE,
-            headers={"Content-Disposition": f'attachment; filename="{name}"'},
-        )
+        return saved(f"{sandbox.pk}.quotalab", archives.whole(sandbox), ARCHIVE)
 
 
 class Archives(View):
@@ -135,5 +130,4 @@ class Archives(View):
         """Create a sandbox from an exported archive."""
         data = request.data if isinstance(request.data, dict) else {}
         sandbox = actions.do_restore(self.user(), data.get("file", b""))
-        body = SandboxSerializer(sandbox, context={"request": request}).data
-        return Response(body, status=201)
+        return self.shown(sandbox, 201)

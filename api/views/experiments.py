@@ -14,8 +14,7 @@ from rest_framework.response import Response
 
 from api.errors import invalid
 from api.idempotency import once
-from api.renderers import OneShape, StorableJSONParser, YAMLTextParser
-from api.serializers import experiments
+from api.renderers import OneShape, StorableJSONParser, YAMLTextParser, saved
 from api.serializers import experiments as bodies
 from api.serializers.sandboxes import SandboxSerializer
 from api.views.answers import WAIT, waiting
@@ -226,12 +225,8 @@ class ResultsCsv(ExperimentView):
     def get(self, request: Request, experiment_id: str) -> HttpResponse:
         """Return a CSV with one line per run and one column per measure."""
         experiment = actions.visible(self.user(), experiment_id)
-        name = f"{experiment.pk}.csv"
-        return HttpResponse(
-            reading.write_csv(experiment),
-            content_type="text/csv; charset=utf-8",
-            headers={"Content-Disposition": f'attachment; filename="{name}"'},
-        )
+        text = reading.write_csv(experiment)
+        return saved(f"{experiment.pk}.csv", text, "text/csv; charset=utf-8")
 
 
 class CompareRuns(ExperimentView):
@@ -282,8 +277,7 @@ class OpenRun(ExperimentView):
         """Create a paused sandbox from a run, at a tick or at its end."""
         given = self.read(bodies.OpenSerializer)
         sandbox = actions.do_open(self.user(), experiment_id, run, tick=given["tick"])
-        body = SandboxSerializer(sandbox, context={"request": request}).data
-        return Response(body, status=201)
+        return self.shown(sandbox, 201)
 
 
 # ------------------------------------------------------------------------
@@ -300,7 +294,7 @@ class Estimate(ExperimentView):
     @extend_schema(
         operation_id="experiments_estimate",
         request={"application/json": bodies.StartSerializer, "application/yaml": str},
-        responses=experiments.AdviceEstimateSerializer,
+        responses=bodies.AdviceEstimateSerializer,
     )
     def post(self, request: Request) -> Response:
         """Return the number of runs of a search and a time estimate; nothing is stored."""
@@ -339,14 +333,6 @@ class AnswerView(ExperimentView):
             raise ConflictError(NotNow.ANSWER.said(state=plain_word(experiment.state)))
         return experiment, msgspec.convert(experiment.answer, AdviceAnswer)
 
-    def text(self, text: str, kind: str, name: str) -> HttpResponse:
-        """Return a text to be saved under a name."""
-        return HttpResponse(
-            text,
-            content_type=f"{kind}; charset=utf-8",
-            headers={"Content-Disposition": f'attachment; filename="{name}"'},
-        )
-
 
 class Patches(AnswerView):
     """The answer of a search as manifests."""
@@ -358,7 +344,8 @@ class Patches(AnswerView):
     def get(self, request: Request, experiment_id: str) -> HttpResponse:
         """Return the answer as manifests for `kubectl apply -f`."""
         _, answer = self.found(experiment_id)
-        return self.text(answer.patches, "application/yaml", f"{experiment_id}.yaml")
+        kind = "application/yaml; charset=utf-8"
+        return saved(f"{experiment_id}.yaml", answer.patches, kind)
 
 
 class MarkdownReport(AnswerView):
@@ -372,7 +359,7 @@ class MarkdownReport(AnswerView):
         """Return the report of an answer as Markdown."""
         experiment, answer = self.found(experiment_id)
         text = markdown_of(answer, experiment.title)
-        return self.text(text, "text/markdown", f"{experiment_id}.md")
+        return saved(f"{experiment_id}.md", text, "text/markdown; charset=utf-8")
 
 
 class HtmlReport(AnswerView):
@@ -386,4 +373,4 @@ class HtmlReport(AnswerView):
         """Return the report of an answer as one HTML file."""
         experiment, answer = self.found(experiment_id)
         text = html_of(answer, experiment.title)
-        return self.text(text, "text/html", f"{experiment_id}.html")
+        return saved(f"{experiment_id}.html", text, "text/html; charset=utf-8")

@@ -12,7 +12,7 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 
 from api.errors import invalid
-from api.renderers import YAML, OneShape, dump, dump_all
+from api.renderers import YAML, OneShape, dump, dump_all, saved
 from api.views.base import View, flag
 from sandbox.base import csv_text
 from sandbox.models import Sandbox
@@ -73,12 +73,7 @@ class Export(View):
             if what in LINES
             else _documents_text(sandbox, what, output, status=flag(request, "status"))
         )
-        name = f"{sandbox.pk}-{what}.{output}"
-        return HttpResponse(
-            text,
-            content_type=_TYPES[output],
-            headers={"Content-Disposition": f'attachment; filename="{name}"'},
-        )
+        return saved(f"{sandbox.pk}-{what}.{output}", text, _TYPES[output])
 
 
 def _documents_text(sandbox: Sandbox, what: str, output: str, *, status: bool) -> str:

@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from api.permissions import CodeTries, PerPerson, Writes
-from api.renderers import YAML, OneShape, dump_all
+from api.renderers import YAML, OneShape, dump_all, saved
 from api.serializers import lessons as bodies
 from api.serializers.reading import ScenarioSerializer
 from api.serializers.scripts import ScriptSerializer
@@ -168,8 +168,4 @@ class ScriptFile(View):
     def get(self, request: Request, sandbox_id: str) -> HttpResponse:
         """Return the lesson with its first world as one file, which plays the same anywhere."""
         sandbox = self.sandbox(sandbox_id)
-        return HttpResponse(
-            dump_all(lesson_file(sandbox)),
-            content_type=YAML,
-            headers={"Content-Disposition": 'attachment; filename="lesson.yaml"'},
-        )
+        return saved("lesson.yaml", dump_all(lesson_file(sandbox)), YAML)

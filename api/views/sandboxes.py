@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -51,7 +49,8 @@ class Sandboxes(View):
         found = Sandbox.objects.visible_to(self.user()).select_related("owner")
         total = found.count()
         rows = found[offset : offset + limit]
-        body = [self._body(row) for row in rows]
+        shown = SandboxSerializer(rows, many=True, context={"request": request})
+        body = shown.data
         remaining = max(0, total - offset - len(body))
         return Response({"items": body, "remaining": remaining})
 
@@ -82,18 +81,9 @@ class Sandboxes(View):
             traces=traces(given["traces"]),
             run_times=run_times(given["runTimes"]),
         )
-        body = {
-            **SandboxSerializer(made.sandbox, context={"request": request}).data,
-            "findings": [finding_body(one) for one in made.findings],
-            "report": report_body(made.report),
-        }
-        return Response(body, status=201)
-
-    def _body(self, sandbox: Sandbox) -> dict[str, Any]:
-        body: dict[str, Any] = SandboxSerializer(
-            sandbox, context={"request": self.request}
-        ).data
-        return body
+        findings = [finding_body(one) for one in made.findings]
+        report = report_body(made.report)
+        return self.shown(made.sandbox, 201, findings=findings, report=report)
 
 
 class Disk(View):
@@ -164,5 +154,6 @@ class OneSandbox(View):
 
     def _answer(self, sandbox_id: str) -> Response:
         sandbox = self.sandbox(sandbox_id, archived=True)
-        body = SandboxSerializer(sandbox, context={"request": self.request}).data
-        return Response(body, headers={"ETag": f'"{sandbox.revision}"'})
+        answer = self.shown(sandbox)
+        answer["ETag"] = f'"{sandbox.revision}"'
+        return answer

@@ -59,8 +59,7 @@ class Twins(View):
             if given["cluster"]
             else actions.do_play_recording(self.user(), files, title=title)
         )
-        body = SandboxSerializer(sandbox, context={"request": request}).data
-        return Response(body, status=201)
+        return self.shown(sandbox, 201)
 
 
 class Shadow(View):
