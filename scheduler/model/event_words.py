@@ -5,51 +5,42 @@ from __future__ import annotations
 from scheduler.model.sentence import Sentence, Words
 
 
-class Planned(Words):
+class Planned(Words, prefix="planned"):
     """What a Change does to an object when its time has come, and says no more of."""
 
-    PATCH = ("planned.patch", "Patch of {object}")
-    DELETE = ("planned.delete", "Delete of {object}")
-    CORDON = ("planned.cordon", "Cordon of {object}")
-    UNCORDON = ("planned.uncordon", "Uncordon of {object}")
-    DRAIN = ("planned.drain", "Drain of {object}")
-    FAIL = ("planned.fail", "Fail of {object}")
-    RECOVER = ("planned.recover", "Recover of {object}")
+    PATCH = "Patch of {object}"
+    DELETE = "Delete of {object}"
+    CORDON = "Cordon of {object}"
+    UNCORDON = "Uncordon of {object}"
+    DRAIN = "Drain of {object}"
+    FAIL = "Fail of {object}"
+    RECOVER = "Recover of {object}"
 
 
-class Befallen(Words):
+class Befallen(Words, prefix="befallen"):
     """What befalls a node by the policy's failures, and what a run keeps of its work."""
 
-    FAILED = ("befallen.failed", "the node failed; it is back in {long} s")
-    FAILED_WITH = (
-        "befallen.failedWith",
-        "the node failed with {domain}; it is back in {long} s",
-    )
-    REPAIRED = ("befallen.repaired", "the node was repaired")
-    DRAINED = ("befallen.drained", "the node was changed: drain")
-    TAKEN_DOWN = ("befallen.takenDown", "the node was changed: fail")
-    DELETED = ("befallen.deleted", "the node was deleted")
+    FAILED = "the node failed; it is back in {long} s"
+    FAILED_WITH = "the node failed with {domain}; it is back in {long} s"
+    REPAIRED = "the node was repaired"
+    DRAINED = "the node was changed: drain"
+    TAKEN_DOWN = "the node was changed: fail"
+    DELETED = "the node was deleted"
     PRESSED = (
-        "befallen.pressed",
-        "the node is low on {resource}: {available} are free, {threshold} are to be",
+        "the node is low on {resource}: {available} are free, {threshold} are to be"
     )
-    RELIEVED = (
-        "befallen.relieved",
-        "the node was not low on {resource} for five minutes",
-    )
+    RELIEVED = "the node was not low on {resource} for five minutes"
     LOW_USING = (
-        "befallen.lowUsing",
         "The node was low on resource: {resource}. Threshold quantity: {threshold}, "
         "available: {available}. Container {container} was using {used}, request is "
-        "{request}, has larger consumption of {resource}. ",
+        "{request}, has larger consumption of {resource}. "
     )
     LOW = (
-        "befallen.low",
         "The node was low on resource: {resource}. Threshold quantity: {threshold}, "
-        "available: {available}. ",
+        "available: {available}. "
     )
-    KEPT = ("befallen.kept", "{long} s of work are kept by a checkpoint")
-    LOST = ("befallen.lost", "{long} s of work are lost: no checkpoint keeps them")
+    KEPT = "{long} s of work are kept by a checkpoint"
+    LOST = "{long} s of work are lost: no checkpoint keeps them"
 
 
 #: What a Change does, as its event names it -> what is said of it.

@@ -11,7 +11,7 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
-from enum import StrEnum
+from enum import EnumMeta, StrEnum
 from functools import cache
 from typing import Any, Protocol, Self
 
@@ -84,8 +84,29 @@ class Sentence(msgspec.Struct, frozen=True):
 Hole = str | int | float | Quantity | Named | Place | Items | Sentence
 
 
-class Coded(StrEnum):
-    """Codes, each with its English words; made to be extended."""
+class _Coding(EnumMeta):
+    """Makes the code of each member of which English words alone are given."""
+
+    def __new__(metacls, name: str, bases: Any, given: Any, *, prefix: str = "") -> Any:
+        """Make the class; a code is its prefix and the name of the member."""
+        for member in list(given._member_names):
+            parts = (
+                given[member] if isinstance(given[member], tuple) else (given[member],)
+            )
+            if sum(type(part) is str for part in parts) == 1:
+                first, *rest = member.lower().split("_")
+                code = first + "".join(word.capitalize() for word in rest)
+                code = f"{prefix}.{code}" if prefix else code
+                dict.__setitem__(given, member, (code, *parts))
+        return super().__new__(metacls, name, bases, given)
+
+
+class Coded(StrEnum, metaclass=_Coding):
+    """Codes, each with its English words; made to be extended.
+
+    `NO_ROOM = "no room"` in a class with the prefix "why" has the code "why.noRoom";
+    one that is called otherwise is given as `("why.otherwise", "no room")`.
+    """
 
     english: str
 

@@ -10,78 +10,75 @@ from collections.abc import Sequence
 from scheduler.model.sentence import Hole, Sentence, Words
 
 
-class Deed(Words):
+class Deed(Words, prefix="deed"):
     """One of several things that somebody did at once; the hole `deeds` holds them."""
 
-    BOTH = ("deed.both", "{deed} and {deeds}")
-    POLICY = ("deed.policy", "changes the policy")
-    CREATES_MANY = ("deed.createsMany", "creates {number}")
-    CREATES = ("deed.creates", "creates {object}")
-    CHANGES_MANY = ("deed.changesMany", "changes {number}")
-    CHANGES = ("deed.changes", "changes {object}")
+    BOTH = "{deed} and {deeds}"
+    POLICY = "changes the policy"
+    CREATES_MANY = "creates {number}"
+    CREATES = "creates {object}"
+    CHANGES_MANY = "changes {number}"
+    CHANGES = "changes {object}"
 
 
-class AnyOf(Words):
+class AnyOf(Words, prefix="anyOf"):
     """What a run waits for, where it is more than one; the hole `awaited` holds it."""
 
-    EITHER = ("anyOf.either", "{name} or {awaited}")
+    EITHER = "{name} or {awaited}"
 
 
-class Edited(Words):
+class Edited(Words, prefix="edit"):
     """What somebody did.
 
     The hole `edit` holds another of them, `who` the name of a user, which has no blank.
     """
 
-    MAKES = ("edit.makes", "{who} makes {title}")
-    RENAMES = ("edit.renames", "{who} names it {title}")
-    PLAYS = ("edit.plays", "{who} plays")
-    PAUSES = ("edit.pauses", "{who} pauses")
-    FASTEST = ("edit.fastest", "{who} sets the speed to as fast as it goes")
-    SPEED = ("edit.speed", "{who} sets the speed to {speed} ticks/s")
-    RUNS_TO_TICK = ("edit.runsToTick", "{who} runs until tick {tick}")
-    RUNS_TO_EITHER = ("edit.runsToEither", "{who} runs until {awaited} or tick {tick}")
-    RUNS_TO = ("edit.runsTo", "{who} runs until {awaited}")
-    REWINDS = ("edit.rewinds", "{who} rewinds to tick {tick}")
-    KEEPS = ("edit.keeps", "{who} keeps what-if {number}")
-    UNDOES = ("edit.undoes", "{who} undoes: {edit}")
-    REDOES = ("edit.redoes", "{who} redoes: {edit}")
-    KEEPS_BOTH = (
-        "edit.keepsBoth",
-        "{who} keeps the last {ticks} ticks and {days} days",
-    )
-    KEEPS_TICKS = ("edit.keepsTicks", "{who} keeps the last {ticks} ticks")
-    KEEPS_DAYS = ("edit.keepsDays", "{who} keeps the last {days} days")
-    KEEPS_ALL = ("edit.keepsAll", "{who} keeps all history")
-    MOVES = ("edit.moves", "{who} moves {object} to {target}")
-    PINS = ("edit.pins", "{who} pins pod {pod} to {node}")
-    UNPINS = ("edit.unpins", "{who} unpins {pod}")
-    EVICTS = ("edit.evicts", "{who} evicts pod {pod}")
-    ADDS_NODE = ("edit.addsNode", "{who} adds node {node}")
-    CORDONS = ("edit.cordons", "{who}: cordon node {node}")
-    UNCORDONS = ("edit.uncordons", "{who}: uncordon node {node}")
-    DRAINS = ("edit.drains", "{who}: drain node {node}")
-    FAILS = ("edit.fails", "{who}: fail node {node}")
-    RECOVERS = ("edit.recovers", "{who}: recover node {node}")
-    LOSES_CLUSTER = ("edit.losesCluster", "{who}: lose cluster {cluster}")
-    RECOVERS_CLUSTER = ("edit.recoversCluster", "{who}: recover cluster {cluster}")
-    PUTS = ("edit.puts", "{who} puts {number} objects")
-    POLICY = ("edit.policy", "{who} changes the policy")
-    CREATES = ("edit.creates", "{who} creates {kind} {object}")
-    CHANGES = ("edit.changes", "{who} changes {kind} {object}")
-    DELETES = ("edit.deletes", "{who} deletes {kind} {object}")
-    DELETES_MANY = ("edit.deletesMany", "{who} deletes {number}")
-    TOGETHER = ("edit.together", "{who} {deeds}")
+    MAKES = "{who} makes {title}"
+    RENAMES = "{who} names it {title}"
+    PLAYS = "{who} plays"
+    PAUSES = "{who} pauses"
+    FASTEST = "{who} sets the speed to as fast as it goes"
+    SPEED = "{who} sets the speed to {speed} ticks/s"
+    RUNS_TO_TICK = "{who} runs until tick {tick}"
+    RUNS_TO_EITHER = "{who} runs until {awaited} or tick {tick}"
+    RUNS_TO = "{who} runs until {awaited}"
+    REWINDS = "{who} rewinds to tick {tick}"
+    KEEPS = "{who} keeps what-if {number}"
+    UNDOES = "{who} undoes: {edit}"
+    REDOES = "{who} redoes: {edit}"
+    KEEPS_BOTH = "{who} keeps the last {ticks} ticks and {days} days"
+    KEEPS_TICKS = "{who} keeps the last {ticks} ticks"
+    KEEPS_DAYS = "{who} keeps the last {days} days"
+    KEEPS_ALL = "{who} keeps all history"
+    MOVES = "{who} moves {object} to {target}"
+    PINS = "{who} pins pod {pod} to {node}"
+    UNPINS = "{who} unpins {pod}"
+    EVICTS = "{who} evicts pod {pod}"
+    ADDS_NODE = "{who} adds node {node}"
+    CORDONS = "{who}: cordon node {node}"
+    UNCORDONS = "{who}: uncordon node {node}"
+    DRAINS = "{who}: drain node {node}"
+    FAILS = "{who}: fail node {node}"
+    RECOVERS = "{who}: recover node {node}"
+    LOSES_CLUSTER = "{who}: lose cluster {cluster}"
+    RECOVERS_CLUSTER = "{who}: recover cluster {cluster}"
+    PUTS = "{who} puts {number} objects"
+    POLICY = "{who} changes the policy"
+    CREATES = "{who} creates {kind} {object}"
+    CHANGES = "{who} changes {kind} {object}"
+    DELETES = "{who} deletes {kind} {object}"
+    DELETES_MANY = "{who} deletes {number}"
+    TOGETHER = "{who} {deeds}"
 
 
-class Stopped(Words):
+class Stopped(Words, prefix="stopped"):
     """Why the time of a sandbox stops by itself, and what it lets go."""
 
-    TICK = ("stopped.tick", "tick {tick} is reached")
-    SEEN = ("stopped.seen", "{name} {object} is seen")
-    QUIET = ("stopped.quiet", "nothing more happens by itself")
-    RECORDING = ("stopped.recording", "the recording ends here")
-    TRIMMED = ("stopped.trimmed", "history before tick {tick} is deleted")
+    TICK = "tick {tick} is reached"
+    SEEN = "{name} {object} is seen"
+    QUIET = "nothing more happens by itself"
+    RECORDING = "the recording ends here"
+    TRIMMED = "history before tick {tick} is deleted"
 
 
 #: Change of a node -> what is said of it.

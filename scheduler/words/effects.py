@@ -7,125 +7,73 @@ from typing import NamedTuple, Self
 from scheduler.model.sentence import Coded, Hole, Sentence, Words
 
 
-class Effect(Coded):
+class Effect(Coded, prefix=""):
     """What something without effect here changes: a code, and its sentence."""
 
     NONE = ("", "")
-    LEFT_OUT = ("leftOut", "it is not taken; nothing of it counts")
-    NOBODY_KNOWS = (
-        "nobodyKnows",
-        "no decision here depends on it; in a cluster its controller may act",
-    )
+    LEFT_OUT = "it is not taken; nothing of it counts"
+    NOBODY_KNOWS = "no decision here depends on it; in a cluster its controller may act"
     UNKNOWN_FIELD = (
-        "unknownField",
         "nothing of it counts; an API server drops it, and a client that asks for "
-        "strict writes, as kubectl does, is refused",
+        "strict writes, as kubectl does, is refused"
     )
-    UNKNOWN_KEY = ("unknownKey", "nothing obeys it, here or in a cluster")
-    VOLUMES_STAY = ("volumesStay", "what comes again gets the volumes that it had")
-    BOUND_WITHOUT_VOLUME = (
-        "boundWithoutVolume",
-        "pods are bound that would wait for a volume",
-    )
+    UNKNOWN_KEY = "nothing obeys it, here or in a cluster"
+    VOLUMES_STAY = "what comes again gets the volumes that it had"
+    BOUND_WITHOUT_VOLUME = "pods are bound that would wait for a volume"
     WAITS_FOR_CLAIM = (
-        "waitsForClaim",
         "pods that have no node wait for it, as in a cluster that lacks it; those "
-        "that have one stay",
+        "that have one stay"
     )
-    ANY_DEVICE = (
-        "anyDevice",
-        "a pod may get a device that the expression does not select",
-    )
-    FIRST_ALTERNATIVE = (
-        "firstAlternative",
-        "a pod waits where a later alternative is free",
-    )
-    ADMINISTRATIVE = ("administrative", "a pod waits for devices that others have")
-    REFUSED_DEVICE = ("refusedDevice", "a pod may get devices that it refuses")
-    SHARED_COUNTERS = (
-        "sharedCounters",
-        "more of a device may be given away than there is",
-    )
-    FEWER_SHARE = ("fewerShare", "fewer pods get a device than could share it")
-    TAINTED_DEVICE = ("taintedDevice", "a pod may get a device that nobody should use")
-    NO_DEVICE_RESOURCE = (
-        "noDeviceResource",
-        "a pod waits where no node lists the resource",
-    )
-    OTHER_DISK = ("otherDisk", "a pod may land on a node where its disk is not")
-    SAME_SIZE = ("sameSize", "it asks for the same from its start to its end")
-    STORAGE_FULL = ("storageFull", "a volume may be made where no storage is left")
-    MORE_VOLUMES = ("moreVolumes", "a node may get more volumes than it can attach")
-    NOTHING_COUNTS = ("nothingCounts", "nothing of it counts")
-    NO_PODS = ("noPods", "no pods come of it, so what it runs takes no room")
-    NO_DECISION = ("noDecision", "no decision depends on it")
-    NOT_OTHERWISE = (
-        "notOtherwise",
-        "it is not simulated otherwise: no other decision depends on it",
-    )
-    NO_PLUGIN = (
-        "noPlugin",
-        "pods are placed as a scheduler without this plugin places them",
-    )
-    NO_POLICY = ("noPolicy", "no decision depends on one that holds neither")
-    NO_QUEUE = ("noQueue", "the job is in no queue because of it")
-    ADMITTED_SIZE = ("admittedSize", "its size stays that with which it was admitted")
+    ANY_DEVICE = "a pod may get a device that the expression does not select"
+    FIRST_ALTERNATIVE = "a pod waits where a later alternative is free"
+    ADMINISTRATIVE = "a pod waits for devices that others have"
+    REFUSED_DEVICE = "a pod may get devices that it refuses"
+    SHARED_COUNTERS = "more of a device may be given away than there is"
+    FEWER_SHARE = "fewer pods get a device than could share it"
+    TAINTED_DEVICE = "a pod may get a device that nobody should use"
+    NO_DEVICE_RESOURCE = "a pod waits where no node lists the resource"
+    OTHER_DISK = "a pod may land on a node where its disk is not"
+    SAME_SIZE = "it asks for the same from its start to its end"
+    STORAGE_FULL = "a volume may be made where no storage is left"
+    MORE_VOLUMES = "a node may get more volumes than it can attach"
+    NOTHING_COUNTS = "nothing of it counts"
+    NO_PODS = "no pods come of it, so what it runs takes no room"
+    NO_DECISION = "no decision depends on it"
+    NOT_OTHERWISE = "it is not simulated otherwise: no other decision depends on it"
+    NO_PLUGIN = "pods are placed as a scheduler without this plugin places them"
+    NO_POLICY = "no decision depends on one that holds neither"
+    NO_QUEUE = "the job is in no queue because of it"
+    ADMITTED_SIZE = "its size stays that with which it was admitted"
     ONE_FLAVOR = (
-        "oneFlavor",
         "a Workload is tried in one flavor after the other, and stays where it is "
-        "admitted",
+        "admitted"
     )
-    NO_GATES = ("noGates", "it preempts as soon as it may")
-    SAME_PRIORITY = ("samePriority", "its priority stays as it is")
-    FEWER_JOBS = ("fewerJobs", "fewer jobs come than in the trace")
-    NOT_TAKEN = ("notTaken", "nothing of it counts, as kubectl would not take it")
-    NO_KUSTOMIZE = (
-        "noKustomize",
-        "its names, namespaces, patches and generators change nothing",
-    )
-    NOT_CARRIED = (
-        "notCarried",
-        "in the new terms it does not exist, and decides nothing",
-    )
-    DEADLINE = ("deadline", "it holds its quota and node until its run time is over")
-    EARLY_STEPS = (
-        "earlySteps",
-        "pods of a later step take room while an earlier one runs",
-    )
-    SHARED_DOMAIN = (
-        "sharedDomain",
-        "pods land on nodes that the real one keeps for another Job",
-    )
-    OTHER_SCHEDULER = (
-        "otherScheduler",
-        "who is placed first and where is that scheduler's choice",
-    )
-    NO_OVERRIDES = (
-        "noOverrides",
-        "node selectors, tolerations and requests of them are missing",
-    )
-    LONGER_QUOTA = ("longerQuota", "it holds its quota longer than in a cluster")
-    NO_DEVICE_QUOTA = ("noDeviceQuota", "claims of devices take no quota")
-    DEFAULTS = ("defaults", "decisions are those of the default")
-    KEPT_OFF = ("keptOff", "pods that do not tolerate it never land there")
-    MORE_NODES = ("moreNodes", "more nodes stay than Karpenter would leave, and cost")
-    OLDER_NODES = ("olderNodes", "nodes of an older template stay until they expire")
+    NO_GATES = "it preempts as soon as it may"
+    SAME_PRIORITY = "its priority stays as it is"
+    FEWER_JOBS = "fewer jobs come than in the trace"
+    NOT_TAKEN = "nothing of it counts, as kubectl would not take it"
+    NO_KUSTOMIZE = "its names, namespaces, patches and generators change nothing"
+    NOT_CARRIED = "in the new terms it does not exist, and decides nothing"
+    DEADLINE = "it holds its quota and node until its run time is over"
+    EARLY_STEPS = "pods of a later step take room while an earlier one runs"
+    SHARED_DOMAIN = "pods land on nodes that the real one keeps for another Job"
+    OTHER_SCHEDULER = "who is placed first and where is that scheduler's choice"
+    NO_OVERRIDES = "node selectors, tolerations and requests of them are missing"
+    LONGER_QUOTA = "it holds its quota longer than in a cluster"
+    NO_DEVICE_QUOTA = "claims of devices take no quota"
+    DEFAULTS = "decisions are those of the default"
+    KEPT_OFF = "pods that do not tolerate it never land there"
+    MORE_NODES = "more nodes stay than Karpenter would leave, and cost"
+    OLDER_NODES = "nodes of an older template stay until they expire"
     STARTS_ANEW = (
-        "startsAnew",
-        "while it runs a larger size is not given, and a smaller one starts it anew",
+        "while it runs a larger size is not given, and a smaller one starts it anew"
     )
-    READY_AFTER = (
-        "readyAfter",
-        "a pod is ready after podStartMs, or its quotalab.dev/ready-after",
-    )
-    FAILS_AFTER = (
-        "failsAfter",
-        "a pod fails where quotalab.dev/fails-after says so, and nowhere else",
-    )
-    AT_ONCE = ("atOnce", "pods are replaced and started at once")
-    NOT_PAUSED = ("notPaused", "its pods are made all the same")
-    STAYS_LISTED = ("staysListed", "what has finished stays listed")
-    SAME_RESOURCES = ("sameResources", "pods keep the size with which they were made")
+    READY_AFTER = "a pod is ready after podStartMs, or its quotalab.dev/ready-after"
+    FAILS_AFTER = "a pod fails where quotalab.dev/fails-after says so, and nowhere else"
+    AT_ONCE = "pods are replaced and started at once"
+    NOT_PAUSED = "its pods are made all the same"
+    STAYS_LISTED = "what has finished stays listed"
+    SAME_RESOURCES = "pods keep the size with which they were made"
 
 
 class Gap(NamedTuple):

@@ -5,20 +5,20 @@ from __future__ import annotations
 from scheduler.model.sentence import Words
 
 
-class Scene(Words):
+class Scene(Words, prefix="film"):
     """What a frame is called, says and asks; a question never says its answer."""
 
-    HEAD = ("film.head", "The head of the queue")
+    HEAD = "The head of the queue"
     LIFTED = ("film.head.said", "{name} is tried: it asks for {asked}.")
     LIFTED_IN = ("film.head.in", "{name} is the head of {queue}: it asks for {asked}.")
     ORDERED = (
         "film.heads",
         "{n} queue sends its head into this cycle.|{n} queues send their heads into this cycle.",
     )
-    NOTHING = ("film.nothing", "nothing")
+    NOTHING = "nothing"
 
     # ---- Kueue
-    FLAVOR = ("film.flavor", "Flavor {flavor}: {resource}")
+    FLAVOR = "Flavor {flavor}: {resource}"
     FLAVOR_ASK = ("film.flavor.ask", "Does {asked} fit into what {queue} may use?")
     FITS = ("film.flavor.fits", "{free} free: {asked} fits.")
     SHORT = ("film.flavor.short", "{free} free: {asked} does not fit.")
@@ -29,24 +29,21 @@ class Scene(Words):
     BARRED = ("film.flavor.barred", "The flavor is left out: {reason}.")
     UNTRIED = ("film.flavor.untried", "An earlier flavor was good enough.")
     UNCOVERED = ("film.flavor.uncovered", "{queue} has no quota of {resource}.")
-    YES = ("film.yes", "It fits")
-    NO = ("film.no", "It does not fit")
-    WHO = ("film.who", "Who may be a candidate")
+    YES = "It fits"
+    NO = "It does not fit"
+    WHO = "Who may be a candidate"
     WHO_SAID = ("film.who.said", "{asked} needed: {who}.")
-    SOURCE = (
-        "film.source",
-        "{n} candidate of {holders} in {queue} ({policy})|{n} candidates of {holders} in {queue} ({policy})",
-    )
+    SOURCE = "{n} candidate of {holders} in {queue} ({policy})|{n} candidates of {holders} in {queue} ({policy})"
     SOURCE_NONE = ("film.source.none", "nobody in {queue} ({why})")
-    NOBODY = ("film.nobody", "no candidate anywhere")
-    BORROWING = ("film.borrowing", "Try with borrowing")
-    WITHIN = ("film.within", "Try without borrowing")
+    NOBODY = "no candidate anywhere"
+    BORROWING = "Try with borrowing"
+    WITHIN = "Try without borrowing"
     MAY_BORROW = ("film.borrowing.said", "The preemptor may borrow.")
     STAYS_WITHIN = (
         "film.within.said",
         "The preemptor has to stay within its nominal quota.",
     )
-    ROUND = ("film.round", "Strategy {rule}")
+    ROUND = "Strategy {rule}"
     ROUND_FIRST = ("film.round.first", "Shares are compared by {rule}.")
     ROUND_AGAIN = (
         "film.round.again",
@@ -58,14 +55,14 @@ class Scene(Words):
         "With its request the preemptor stays within nominal quota: it reclaims, and no "
         "shares are compared.",
     )
-    TURN = ("film.turn", "{queue} is asked")
+    TURN = "{queue} is asked"
     TURN_SAID = ("film.turn.said", "{queue} has candidates.")
     TURN_HIGHEST = ("film.turn.highest", "{queue} has the highest share left, {share}.")
     TURN_OWN = (
         "film.turn.own",
         "{queue}, the preemptor's own queue, has the highest share left, {share}.",
     )
-    CANDIDATE = ("film.candidate", "Candidate {number}, {name}")
+    CANDIDATE = "Candidate {number}, {name}"
     CANDIDATE_ASK = ("film.candidate.ask", "May {name} be preempted?")
     GOES = ("film.candidate.goes", "It goes")
     STAYS = ("film.candidate.stays", "It stays")
@@ -86,30 +83,27 @@ class Scene(Words):
         "film.candidate.noOthers",
         "While borrowing nobody of another queue may be preempted: {name} is refused.",
     )
-    PUT_BACK = ("film.putBack", "Fill back, {name}")
+    PUT_BACK = "Fill back, {name}"
     PUT_BACK_ASK = (
         "film.putBack.ask",
         "{name} is put back. Does the preemptor still fit?",
     )
     SPARED = ("film.putBack.spared", "It still fits: {name} keeps running.")
     NEEDED = ("film.putBack.needed", "It does not fit: {name} stays a target.")
-    FAILED = ("film.failed", "Not enough")
+    FAILED = "Not enough"
     FAILED_SAID = (
         "film.failed.said",
         "Everybody who may go is not enough; the search puts all back.",
     )
-    MORE = (
-        "film.more",
-        "{n} more step of this kind follows; it is not shown one by one.|{n} more steps of this kind follow; they are not shown one by one.",
-    )
+    MORE = "{n} more step of this kind follows; it is not shown one by one.|{n} more steps of this kind follow; they are not shown one by one."
     MORE_TITLE = ("film.more.title", "And so on")
-    LEVEL = ("film.level", "Topology: {level}")
+    LEVEL = "Topology: {level}"
     LEVEL_ASK = ("film.level.ask", "Is there a place for {pods} below one of these?")
     LEVEL_YES = ("film.level.yes", "{domains}: the places that are taken.")
     LEVEL_NO = ("film.level.no", "None has places for {pods}.")
     ONE_PLACE = ("film.level.one", "There is")
     NO_PLACE = ("film.level.none", "There is not")
-    VERDICT = ("film.verdict", "The verdict")
+    VERDICT = "The verdict"
     VERDICT_ASK = ("film.verdict.ask", "What does the cycle decide about {name}?")
     ADMITTED = ("film.verdict.admitted", "{name} gets its quota.")
     PREEMPTING = (
@@ -122,7 +116,7 @@ class Scene(Words):
     WAITS = ("film.choice.waits", "It waits")
 
     # ---- kube-scheduler
-    FILTER = ("film.filter", "Filter: {node}")
+    FILTER = "Filter: {node}"
     FILTER_ASK = ("film.filter.ask", "Does {node} pass the filters?")
     PASSES = ("film.filter.passes", "Every filter lets {node} pass.")
     REJECTS = ("film.filter.rejects", "{plugin} refuses {node}: {why}.")
@@ -133,9 +127,9 @@ class Scene(Words):
         "film.filter.others.said",
         "{n} more node is filtered; {passed} pass.|{n} more nodes are filtered; {passed} pass.",
     )
-    PRE_FILTER = ("film.preFilter", "PreFilter")
+    PRE_FILTER = "PreFilter"
     PRE_FILTER_SAID = ("film.preFilter.said", "No node is looked at. {why}")
-    SCORE = ("film.score", "Score: {plugin} × {weight}")
+    SCORE = "Score: {plugin} × {weight}"
     SCORE_SAID = (
         "film.score.said",
         "{plugin} gives each node 0 to 100, which count {weight} times.",
@@ -145,18 +139,18 @@ class Scene(Words):
         "film.score.one.said",
         "One node passed the filters: nothing is scored.",
     )
-    NOMINATED = ("film.nominated", "The nominated node")
+    NOMINATED = "The nominated node"
     NOMINATED_SAID = (
         "film.nominated.said",
         "It was nominated to {node} after its preemption there, and {node} passes: no other is scored.",
     )
-    WHICH = ("film.which", "Which node?")
+    WHICH = "Which node?"
     WHICH_ASK = ("film.which.ask", "Which node does {name} get?")
-    BEST = ("film.best", "{node} has the most points.")
-    DRAWN = ("film.drawn", "{nodes} have the most points; {node} is drawn by the seed.")
-    CHOSEN = ("film.chosen", "{node} is chosen.")
-    NO_NODE = ("film.noNode", "No node takes {name}: it waits.")
-    PERMIT = ("film.permit", "Permit: {plugin}")
+    BEST = "{node} has the most points."
+    DRAWN = "{nodes} have the most points; {node} is drawn by the seed."
+    CHOSEN = "{node} is chosen."
+    NO_NODE = "No node takes {name}: it waits."
+    PERMIT = "Permit: {plugin}"
     PERMIT_ASK = ("film.permit.ask", "Is its gang complete?")
     COMPLETE = ("film.permit.complete", "The gang is complete")
     INCOMPLETE = ("film.permit.incomplete", "It waits for more")
@@ -166,11 +160,11 @@ class Scene(Words):
         "{name} holds its place on {node} and waits for the others of its gang.",
     )
     PERMIT_REFUSED = ("film.permit.refused", "{plugin} refuses: {why}")
-    BOUND = ("film.bound", "{name} lands on {node}.")
-    LANDS = ("film.lands", "On its node")
+    BOUND = "{name} lands on {node}."
+    LANDS = "On its node"
 
     # ---- preemption of pods
-    ROOM = ("film.room", "Where room could be made")
+    ROOM = "Where room could be made"
     ROOM_SAID = (
         "film.room.said",
         "No node takes it as it is. Removing pods may help on {n} of {all} nodes.",
@@ -180,7 +174,7 @@ class Scene(Words):
         "Pods of other queues may go while {queue} stays within its guarantee.",
     )
     ROOM_NODE = ("film.room.node", "{node} is the one node where it must run.")
-    NODE = ("film.node", "Node {node}")
+    NODE = "Node {node}"
     DRY_RUN = (
         "film.node.dryRun",
         "All pods of lower priority leave a copy of the node. Then each is put back, those "
@@ -218,7 +212,7 @@ class Scene(Words):
         "With what {name} holds the preemptor's queue would pass its own guarantee: the "
         "search on this node ends.",
     )
-    RESULT = ("film.result", "{node}: what it comes to")
+    RESULT = "{node}: what it comes to"
     RESULT_GOES = (
         "film.result.goes",
         "{n} pod would go from here: {names}.|{n} pods would go from here: {names}.",
@@ -227,22 +221,22 @@ class Scene(Words):
     NOT_ENOUGH = ("film.result.notEnough", "there is no room even so")
     NOBODY_GOES = ("film.result.nobody", "nobody may go")
     WAS_REFUSED = ("film.result.refused", "it is refused")
-    RULE = ("film.rule", "Rule: {rule}")
+    RULE = "Rule: {rule}"
     RULE_ASK = ("film.rule.ask", "{rule}: which node costs least?")
     RULE_LEFT = ("film.rule.left", "The lowest: {left}. Out: {out}.")
     RULE_EQUAL = (
         "film.rule.equal",
         "Equal for all that are left: the next rule decides.",
     )
-    DRAW = ("film.draw", "Equal in all rules")
+    DRAW = "Equal in all rules"
     DRAW_SEED = ("film.draw.seed", "{node} is drawn, by the seed.")
     DRAW_ORDER = ("film.draw.order", "{node} was looked at first.")
-    VICTIMS = ("film.victims", "The victims")
+    VICTIMS = "The victims"
     VICTIMS_ASK = ("film.victims.ask", "From which node do pods go?")
     LEAVE = ("film.victims.leave", "{names} must leave {node}; {name} waits for it.")
 
     # ---- YuniKorn
-    ORDER = ("film.order", "Order below {name}")
+    ORDER = "Order below {name}"
     ORDER_QUEUES = (
         "film.order.queues",
         "Queues that wait, by priority and then by the share that they use of their guarantee: {first} is visited first.",
@@ -256,11 +250,11 @@ class Scene(Words):
         "Pods of {name} in the order of priority and creation: {first} is tried first.",
     )
     ORDER_ASK = ("film.order.ask", "Who is visited first below {name}?")
-    HEADROOM = ("film.headroom", "Headroom of {queue}")
+    HEADROOM = "Headroom of {queue}"
     HEADROOM_ASK = ("film.headroom.ask", "Does {asked} fit below the quota of {queue}?")
     HEADROOM_YES = ("film.headroom.yes", "{left} is left: it fits.")
     HEADROOM_NO = ("film.headroom.no", "{left} is left: it does not fit.")
-    USER = ("film.user", "Quota of its user")
+    USER = "Quota of its user"
     USER_NO = ("film.user.no", "Its user has not enough left.")
     USER_YES = ("film.user.yes", "Its user has enough left.")
     NODE_ASK = ("film.node.ask", "Does {node} take it?")
@@ -274,40 +268,40 @@ class Scene(Words):
     YUNIKORN_WAITS = ("film.yunikorn.waits", "{name} waits. {message}")
 
 
-class BarLabel(Words):
+class BarLabel(Words, prefix="film.label"):
     """What stands at one side of an inequality."""
 
-    ASKED = ("film.label.asked", "asked")
-    FREE = ("film.label.free", "free")
-    OURS = ("film.label.ours", "share of {name} with it")
-    THEIRS_BEFORE = ("film.label.theirsBefore", "share of {name} as it is")
-    THEIRS_AFTER = ("film.label.theirsAfter", "share of {name} without the victim")
-    PRIORITY = ("film.label.priority", "its priority")
-    BELOW = ("film.label.below", "priority it has to be below")
-    USES = ("film.label.uses", "{name} uses")
-    QUOTA = ("film.label.quota", "quota of {name}")
-    PLACES = ("film.label.places", "places in {name}")
-    NEEDED = ("film.label.needed", "needed")
-    MEMBERS = ("film.label.members", "members with a node")
-    MINIMUM = ("film.label.minimum", "members needed")
+    ASKED = "asked"
+    FREE = "free"
+    OURS = "share of {name} with it"
+    THEIRS_BEFORE = "share of {name} as it is"
+    THEIRS_AFTER = "share of {name} without the victim"
+    PRIORITY = "its priority"
+    BELOW = "priority it has to be below"
+    USES = "{name} uses"
+    QUOTA = "quota of {name}"
+    PLACES = "places in {name}"
+    NEEDED = "needed"
+    MEMBERS = "members with a node"
+    MINIMUM = "members needed"
 
 
-class CostRule(Words):
+class CostRule(Words, prefix="film.rule"):
     """By what nodes are compared when pods have to go."""
 
-    VIOLATIONS = ("film.rule.violations", "victims that a budget protects")
+    VIOLATIONS = "victims that a budget protects"
     HIGHEST = ("film.rule.highestPriority", "highest priority of a victim")
     SUM = ("film.rule.prioritySum", "sum of priorities + 2³¹ each")
-    VICTIMS = ("film.rule.victims", "number of victims")
+    VICTIMS = "number of victims"
     START = ("film.rule.latestStart", "the most important victim started last")
-    OPTED_OUT = ("film.rule.optedOut", "opted out of preemption")
-    ORIGINATORS = ("film.rule.originators", "drives its application")
+    OPTED_OUT = "opted out of preemption"
+    ORIGINATORS = "drives its application"
 
 
-class WhyNobody(Words):
+class WhyNobody(Words, prefix="film.why"):
     """Why nobody of a queue may go."""
 
     NEVER = ("film.why.reclaimNever", "reclaimWithinCohort is Never")
     WITHIN = ("film.why.withinNominal", "within its nominal quota")
-    INACTIVE = ("film.why.inactive", "the ClusterQueue is not active")
+    INACTIVE = "the ClusterQueue is not active"
     NONE = ("film.why.borrowsNone", "borrows none of it")

@@ -5,96 +5,75 @@ from __future__ import annotations
 from scheduler.model.sentence import Words
 
 
-class ReadAs(Words):
+class ReadAs(Words, prefix="readAs"):
     """What is read as something else, and what counts where two differ."""
 
     GPUS = (
-        "readAs.gpus",
         "GPUs of its annotations are asked for as {resource} of the node, not of one "
-        "device: parts of several devices may serve a pod",
+        "device: parts of several devices may serve a pod"
     )
     NO_INDEX = (
-        "readAs.noIndex",
-        "the device that {annotation} names is not kept: any of the node serves it",
+        "the device that {annotation} names is not kept: any of the node serves it"
     )
     OPENSHIFT = (
-        "readAs.openshift",
         "read as the Configuration of Kueue that OpenShift's operator makes of it: jobs "
-        "are managed in namespaces with the label {label}",
+        "are managed in namespaces with the label {label}"
     )
     STATE_AWARE = (
-        "readAs.stateAware",
         "released cores read stateaware as fifo; `yunikorn.laws: documented` of the "
-        "policy keeps it",
+        "policy keeps it"
     )
-    QUEUES = ("readAs.queues", "takes the place of the queues.yaml before it")
-    SETTING = ("readAs.setting", "{name} takes the place of the one before it")
+    QUEUES = "takes the place of the queues.yaml before it"
+    SETTING = "{name} takes the place of the one before it"
     TIME = (
-        "readAs.time",
         "read at {theirs}, but it is {ours} in this sandbox, and that is kept: ages, "
         "run times and backoffs count to it; a new sandbox goes on from the files' "
-        "time",
+        "time"
     )
     RELEASE = (
-        "readAs.release",
         "{title} {release} runs there, so its decisions are taken; give another release "
-        "to take those",
+        "to take those"
     )
     NO_RELEASE = (
-        "readAs.noRelease",
         "{title} {release} runs there, which is not known here: decisions are taken as "
-        "{title} {name} takes them; known: {known}",
+        "{title} {name} takes them; known: {known}"
     )
     GATES = (
-        "readAs.gates",
         "{title} {name} does not start with these featureGates; decisions are taken as "
-        "{title} {release} takes them; give a release to take another's",
+        "{title} {release} takes them; give a release to take another's"
     )
-    SCENARIO = (
-        "readAs.scenario",
-        "a Scenario begins a sandbox of its own; create one with it",
-    )
+    SCENARIO = "a Scenario begins a sandbox of its own; create one with it"
 
 
-class StackSign(Words):
+class StackSign(Words, prefix="stackSign"):
     """Which scheduler files are for, and what asks when they are for several."""
 
-    SIGN = ("stackSign.sign", "{what} is of {name}")
-    PLACED = ("stackSign.placed", "{what} is of {name} ({place})")
+    SIGN = "{what} is of {name}"
+    PLACED = "{what} is of {name} ({place})"
     OPEN = (
-        "stackSign.open",
         "the files are for more than one scheduler: {first}, and {second}; say which "
-        "stack to run: {stacks}",
+        "stack to run: {stacks}"
     )
     OTHER = (
-        "stackSign.other",
         "{sign}, but this sandbox runs the stack {stack}, and that is kept; a new "
-        "sandbox of these files runs the stack that they are for",
+        "sandbox of these files runs the stack that they are for"
     )
 
 
-class Instant(Words):
+class Instant(Words, prefix="instant"):
     """Whether the status of a ClusterQueue is of the instant of its Workloads."""
 
     STATUS = (
-        "instant.status",
         "ClusterQueue {queue}: its status is not of the Workloads' instant: it counts "
-        "{cells}; {when}",
+        "{cells}; {when}"
     )
-    CELL = ("instant.cell", "{theirs} {resource} of {flavor}, they hold {ours}")
-    CELLS = ("instant.cells", "{first}; {rest}")
-    EMPTY = (
-        "instant.empty",
-        "no Workload of these files holds any of it, so the queue begins empty",
-    )
-    BEFORE = (
-        "instant.before",
-        "it was so before {time} (changes since: {count}); the Workloads count",
-    )
+    CELL = "{theirs} {resource} of {flavor}, they hold {ours}"
+    CELLS = "{first}; {rest}"
+    EMPTY = "no Workload of these files holds any of it, so the queue begins empty"
+    BEFORE = "it was so before {time} (changes since: {count}); the Workloads count"
     NONE = (
-        "instant.none",
         "of no instant that they show (what was evicted shows none); the Workloads "
-        "count",
+        "count"
     )
 
 
@@ -102,62 +81,46 @@ class Instant(Words):
 # What repairs a finding of an import, in words.
 
 
-class Repairing(Words):
+class Repairing(Words, prefix="repair"):
     """A document to add, or a text to put in place of another."""
 
-    ADD = ("repair.add", "Add {kind} {name}")
+    ADD = "Add {kind} {name}"
     ADD_QUEUE = (
-        "repair.addQueue",
-        "Add LocalQueue {name} in namespace {namespace} for ClusterQueue {queue}",
+        "Add LocalQueue {name} in namespace {namespace} for ClusterQueue {queue}"
     )
-    ADD_CLASS = ("repair.addClass", "Add {kind} {name} with value 0")
-    ADD_NAMESPACE = ("repair.addNamespace", "Add Namespace {name} with {labels}")
-    ADD_TOPOLOGY = ("repair.addTopology", "Add Topology {name} with levels {levels}")
-    ADD_CHECK = ("repair.addCheck", "Add AdmissionCheck {name}, which is ready at once")
+    ADD_CLASS = "Add {kind} {name} with value 0"
+    ADD_NAMESPACE = "Add Namespace {name} with {labels}"
+    ADD_TOPOLOGY = "Add Topology {name} with levels {levels}"
+    ADD_CHECK = "Add AdmissionCheck {name}, which is ready at once"
     ADD_NODES = (
-        "repair.addNodes",
         "Add the node, as large as what runs on it|"
-        "Add the {n} nodes, each as large as what runs on it",
+        "Add the {n} nodes, each as large as what runs on it"
     )
     ADD_NODES_FOR = (
-        "repair.addNodesFor",
         "Add a node on which all pods have room|"
-        "Add {n} equal nodes on which all pods have room",
+        "Add {n} equal nodes on which all pods have room"
     )
     ADD_NODES_OF = (
-        "repair.addNodesOf",
         "Add a node of {each} {resource}, by the quota of the flavors|"
-        "Add {n} nodes of {each} {resource}, by the quota of the flavors",
+        "Add {n} nodes of {each} {resource}, by the quota of the flavors"
     )
-    REPLACE = ("repair.replace", "Write {new} instead of {old}")
+    REPLACE = "Write {new} instead of {old}"
 
 
 # ------------------------------------------------------------------------
 # Why a move cannot be done, in words.
 
 
-class MoveRefused(Words):
+class MoveRefused(Words, prefix="moveRefused"):
     """Why an object cannot be moved where it was dropped."""
 
-    OWN_PARENT = ("moveRefused.ownParent", "{key} cannot be its own parent")
-    KINDS = ("moveRefused.kinds", "a {kind} cannot be moved to a {target}")
-    CLUSTERS = ("moveRefused.clusters", "{key} and {target} are of different clusters")
-    THERE = ("moveRefused.there", "{workload} is in LocalQueue {queue} already")
-    LEADS_NOWHERE = (
-        "moveRefused.leadsNowhere",
-        "LocalQueue {queue} leads to no ClusterQueue",
-    )
-    SELECTOR = (
-        "moveRefused.selector",
-        "namespace {namespace} does not match the selector of {queue}",
-    )
-    FINISHED = ("moveRefused.finished", "{workload} is finished")
-    NAMESPACE = (
-        "moveRefused.namespace",
-        "LocalQueue {queue} is in another namespace than {namespace}",
-    )
-    NO_LOCAL_QUEUE = ("moveRefused.noLocalQueue", "LocalQueue {queue} does not exist")
-    NOT_LED = (
-        "moveRefused.notLed",
-        "namespace {namespace} has no LocalQueue that leads to {target}",
-    )
+    OWN_PARENT = "{key} cannot be its own parent"
+    KINDS = "a {kind} cannot be moved to a {target}"
+    CLUSTERS = "{key} and {target} are of different clusters"
+    THERE = "{workload} is in LocalQueue {queue} already"
+    LEADS_NOWHERE = "LocalQueue {queue} leads to no ClusterQueue"
+    SELECTOR = "namespace {namespace} does not match the selector of {queue}"
+    FINISHED = "{workload} is finished"
+    NAMESPACE = "LocalQueue {queue} is in another namespace than {namespace}"
+    NO_LOCAL_QUEUE = "LocalQueue {queue} does not exist"
+    NOT_LED = "namespace {namespace} has no LocalQueue that leads to {target}"

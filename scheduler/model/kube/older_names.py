@@ -166,22 +166,21 @@ def _joined(configs: list[dict[str, Any]]) -> list[dict[str, Any]]:
 # Notices of a KubeSchedulerConfiguration: older names, and settings without effect.
 
 
-class ConfigurationNotice(Words):
+class ConfigurationNotice(Words, prefix="readAs"):
     """What is read as something else, or has no effect here."""
 
-    VERSION = ("readAs.version", "{version} is read as {known}")
-    PLUGIN = ("readAs.plugin", "{name} is read as {known}")
-    STRATEGY = ("readAs.strategy", "{name} is read as {known} with {strategy}")
-    ARGUMENTS = ("readAs.arguments", "arguments of {name} are read as those of {known}")
-    WEIGHTS = ("readAs.weights", "is read as a list of resources")
+    VERSION = "{version} is read as {known}"
+    PLUGIN = "{name} is read as {known}"
+    STRATEGY = "{name} is read as {known} with {strategy}"
+    ARGUMENTS = "arguments of {name} are read as those of {known}"
+    WEIGHTS = "is read as a list of resources"
     FOREIGN = ("foreign.plugin", "plugin {name} is not known here")
     FOREIGN_NEAR = (
         "foreign.pluginNear",
         "plugin {name} is not known here; did you mean {near}?",
     )
     NO_CACHE = (
-        "readAs.noCache",
-        "no cache of zones is simulated: each pod sees what the ones before it took",
+        "no cache of zones is simulated: each pod sees what the ones before it took"
     )
 
 

@@ -10,86 +10,67 @@ from collections.abc import Sequence
 from scheduler.model.sentence import Sentence, Stated
 
 
-class Form(Stated):
+class Form(Stated, prefix="form"):
     """How it is said that a value is not what was expected, and of what field."""
 
-    PLACED = ("form.placed", "{what} - at `{path}`")
-    GOT_NONE = ("form.gotNone", "expected {wanted}, got none")
-    FOUND_NONE = ("form.foundNone", "expected {wanted}, found none")
-    FOUND_NOTHING = ("form.foundNothing", "expected {wanted}, found nothing")
-    GOT_NEITHER = ("form.gotNeither", "expected {wanted}, got neither")
-    FOUND_NEITHER = ("form.foundNeither", "expected {wanted}, found neither")
-    GOT_BOTH = ("form.gotBoth", "expected {wanted}, got both")
-    GOT = ("form.got", "expected {wanted}, got {given}")
-    EXPECTED = ("form.expected", "expected {wanted}")
-    RAW_GOT = ("form.rawGot", "Expected {wanted}, got {given}")
-    RAW = ("form.raw", "Expected {wanted}")
-    RAW_MISSING = ("form.rawMissing", "Object missing required field `{name}`")
-    RAW_UNEXPECTED = ("form.rawUnexpected", "Object contains unknown field `{name}`")
-    RAW_ENUMERATION = ("form.rawEnumeration", "Invalid enum value {given}")
-    UNEXPECTED = ("form.unexpected", "object contains unknown field {name}")
-    ENUMERATION = ("form.enumeration", "invalid enum value {given}")
-    MISSING = ("form.missing", "object missing required field {name}")
-    UNKNOWN_NEAR = (
-        "form.unknownNear",
-        "unknown field; known: {known}; did you mean {near}?",
-    )
-    UNKNOWN = ("form.unknown", "unknown field; known: {known}")
-    UNKNOWN_KEY = ("form.unknownKey", "unknown key; known: {known}")
-    NEAR_KEY = ("form.nearKey", "unknown key; did you mean {near}?; known: {known}")
-    NEAR_PARAMETER = (
-        "form.nearParameter",
-        "unknown parameter; did you mean {near}?; known: {known}",
-    )
-    UNKNOWN_PARAMETER = ("form.unknownParameter", "unknown parameter; known: {known}")
-    ONLY_KEY = ("form.onlyKey", "unknown key {key}")
-    THIS_KEY = ("form.thisKey", "unknown key {name}; known: {known}")
-    THIS_ANNOTATION = (
-        "form.thisAnnotation",
-        "unknown annotation {name}; known: {known}",
-    )
-    NO_SUCH_FIELD = ("form.noSuchField", "no such field; known: {known}")
-    KIND_OF_NEAR = (
-        "form.kindOfNear",
-        "unknown kind {name} of group {group}; did you mean {near}?",
-    )
-    KIND_OF = ("form.kindOf", "unknown kind {name} of group {group}")
-    KIND = ("form.kind", "unknown kind {name}")
-    UNKNOWN_NAME = ("form.unknownName", "unknown {family} {name}; known: {known}")
-    NOT_AMONG = ("form.notAmong", "there is no {kind} {name}; there are: {known}")
-    ABSENT = ("form.absent", "there is no {kind} {name}")
-    NOT_IN_BASE = ("form.notInBase", "{key} is not in the base")
-    WORLD_FULL = (
-        "form.worldFull",
-        "{key} would be one more object than {most}, as many as a world may hold (OBJECTS_PER_SANDBOX of a server); delete some, or let fewer pods come",
-    )
-    NOT_IN_WORLD = ("form.notInWorld", "{key} is not in this world")
-    TWICE = ("form.twice", "{name} is given twice")
-    NAMED_TWICE = ("form.namedTwice", "{name} is named twice")
-    ENABLED_TWICE = ("form.enabledTwice", "plugin {name} is enabled twice")
-    CONFIGURED_TWICE = ("form.configuredTwice", "plugin {name} is configured twice")
-    NOT_A_TIME = ("form.notATime", "not a time that exists: {given}")
-    NOT_A_NAME = ("form.notAName", "not a name: {given}")
+    PLACED = "{what} - at `{path}`"
+    GOT_NONE = "expected {wanted}, got none"
+    FOUND_NONE = "expected {wanted}, found none"
+    FOUND_NOTHING = "expected {wanted}, found nothing"
+    GOT_NEITHER = "expected {wanted}, got neither"
+    FOUND_NEITHER = "expected {wanted}, found neither"
+    GOT_BOTH = "expected {wanted}, got both"
+    GOT = "expected {wanted}, got {given}"
+    EXPECTED = "expected {wanted}"
+    RAW_GOT = "Expected {wanted}, got {given}"
+    RAW = "Expected {wanted}"
+    RAW_MISSING = "Object missing required field `{name}`"
+    RAW_UNEXPECTED = "Object contains unknown field `{name}`"
+    RAW_ENUMERATION = "Invalid enum value {given}"
+    UNEXPECTED = "object contains unknown field {name}"
+    ENUMERATION = "invalid enum value {given}"
+    MISSING = "object missing required field {name}"
+    UNKNOWN_NEAR = "unknown field; known: {known}; did you mean {near}?"
+    UNKNOWN = "unknown field; known: {known}"
+    UNKNOWN_KEY = "unknown key; known: {known}"
+    NEAR_KEY = "unknown key; did you mean {near}?; known: {known}"
+    NEAR_PARAMETER = "unknown parameter; did you mean {near}?; known: {known}"
+    UNKNOWN_PARAMETER = "unknown parameter; known: {known}"
+    ONLY_KEY = "unknown key {key}"
+    THIS_KEY = "unknown key {name}; known: {known}"
+    THIS_ANNOTATION = "unknown annotation {name}; known: {known}"
+    NO_SUCH_FIELD = "no such field; known: {known}"
+    KIND_OF_NEAR = "unknown kind {name} of group {group}; did you mean {near}?"
+    KIND_OF = "unknown kind {name} of group {group}"
+    KIND = "unknown kind {name}"
+    UNKNOWN_NAME = "unknown {family} {name}; known: {known}"
+    NOT_AMONG = "there is no {kind} {name}; there are: {known}"
+    ABSENT = "there is no {kind} {name}"
+    NOT_IN_BASE = "{key} is not in the base"
+    WORLD_FULL = "{key} would be one more object than {most}, as many as a world may hold (OBJECTS_PER_SANDBOX of a server); delete some, or let fewer pods come"
+    NOT_IN_WORLD = "{key} is not in this world"
+    TWICE = "{name} is given twice"
+    NAMED_TWICE = "{name} is named twice"
+    ENABLED_TWICE = "plugin {name} is enabled twice"
+    CONFIGURED_TWICE = "plugin {name} is configured twice"
+    NOT_A_TIME = "not a time that exists: {given}"
+    NOT_A_NAME = "not a name: {given}"
     NOT_A_SPELLING = (
-        "form.notASpelling",
         "not a name: {given}: an API server takes lower-case letters, digits, - and ., "
-        "each part between points beginning and ending with a letter or digit",
+        "each part between points beginning and ending with a letter or digit"
     )
     NOT_A_NAMESPACE_NAME = (
-        "form.notANamespaceName",
         "not a name: {given}: an API server takes up to 63 lower-case letters, digits "
-        "and -, the first and the last no -",
+        "and -, the first and the last no -"
     )
     NOT_A_NAMESPACE = (
-        "form.notANamespace",
         "not a namespace: {given}: an API server takes up to 63 lower-case letters, "
-        "digits and -, the first and the last no -",
+        "digits and -, the first and the last no -"
     )
     TOO_MUCH = (
-        "form.tooMuch",
-        "refused: {problem}; split the file or ask the operator for a higher limit",
+        "refused: {problem}; split the file or ask the operator for a higher limit"
     )
-    AT = ("form.at", "{field}: {what}")
+    AT = "{field}: {what}"
 
 
 def in_field(field: object, what: Sentence) -> Sentence:
@@ -118,10 +99,10 @@ def expected(wanted: Sentence | Stated, *got: object, given: object = None) -> S
     return Form.GOT.said(wanted=wanted, given=given)
 
 
-class Several(Stated):
+class Several(Stated, prefix="form"):
     """Problems in a row."""
 
-    BOTH = ("form.both", "{what}; {rest}")
+    BOTH = "{what}; {rest}"
 
 
 def joined(found: Sequence[Sentence]) -> Sentence:
@@ -132,51 +113,33 @@ def joined(found: Sequence[Sentence]) -> Sentence:
     return said
 
 
-class Checked(Stated):
+class Checked(Stated, prefix="checked"):
     """What the checks of a REST body say of a value."""
 
-    REQUIRED = ("checked.required", "This field is required.")
-    NULL = ("checked.null", "This field may not be null.")
-    BLANK = ("checked.blank", "This field may not be blank.")
-    CHOICE = ("checked.choice", '"{given}" is not a valid choice.')
-    TEXT = ("checked.text", "Not a valid string.")
-    WHOLE = ("checked.whole", "A valid integer is required.")
-    NUMBER = ("checked.number", "A valid number is required.")
-    ITEMS = ("checked.items", 'Expected a list of items but got type "{given}".')
-    ENTRIES = (
-        "checked.entries",
-        'Expected a dictionary of items but got type "{given}".',
-    )
-    OBJECT = ("checked.object", "Invalid data. Expected a dictionary, but got {given}.")
-    LONG = ("checked.long", "Ensure this field has no more than {most} characters.")
-    MANY = ("checked.many", "Ensure this field has no more than {most} elements.")
-    FEW = ("checked.few", "Ensure this field has at least {least} elements.")
-    EMPTY = ("checked.empty", "This list may not be empty.")
-    NUL = ("checked.nul", "Null characters are not allowed.")
-    JSON = ("checked.json", "JSON parse error - {problem}")
-    SIGN_IN = ("checked.signIn", "Authentication credentials were not provided.")
-    TOKEN = ("checked.token", "this token is unknown, revoked or expired")
-    PERMISSION = (
-        "checked.permission",
-        "You do not have permission to perform this action.",
-    )
-    METHOD = ("checked.method", 'Method "{given}" not allowed.')
-    MEDIA = ("checked.media", 'Unsupported media type "{given}" in request.')
-    NESTED = ("checked.nested", "nested beyond reading")
-    SLOWER = (
-        "checked.slower",
-        "Request was throttled. Expected available in {seconds} second.",
-    )
-    SLOWER_MANY = (
-        "checked.slowerMany",
-        "Request was throttled. Expected available in {seconds} seconds.",
-    )
-    DISK = (
-        "checked.disk",
-        "the disk of the database is full; reading works, try again later",
-    )
-    READING = (
-        "checked.reading",
-        "the database takes no changes now; reading works, try again later",
-    )
-    DATABASE = ("checked.database", "the database does not answer; try again")
+    REQUIRED = "This field is required."
+    NULL = "This field may not be null."
+    BLANK = "This field may not be blank."
+    CHOICE = '"{given}" is not a valid choice.'
+    TEXT = "Not a valid string."
+    WHOLE = "A valid integer is required."
+    NUMBER = "A valid number is required."
+    ITEMS = 'Expected a list of items but got type "{given}".'
+    ENTRIES = 'Expected a dictionary of items but got type "{given}".'
+    OBJECT = "Invalid data. Expected a dictionary, but got {given}."
+    LONG = "Ensure this field has no more than {most} characters."
+    MANY = "Ensure this field has no more than {most} elements."
+    FEW = "Ensure this field has at least {least} elements."
+    EMPTY = "This list may not be empty."
+    NUL = "Null characters are not allowed."
+    JSON = "JSON parse error - {problem}"
+    SIGN_IN = "Authentication credentials were not provided."
+    TOKEN = "this token is unknown, revoked or expired"
+    PERMISSION = "You do not have permission to perform this action."
+    METHOD = 'Method "{given}" not allowed.'
+    MEDIA = 'Unsupported media type "{given}" in request.'
+    NESTED = "nested beyond reading"
+    SLOWER = "Request was throttled. Expected available in {seconds} second."
+    SLOWER_MANY = "Request was throttled. Expected available in {seconds} seconds."
+    DISK = "the disk of the database is full; reading works, try again later"
+    READING = "the database takes no changes now; reading works, try again later"
+    DATABASE = "the database does not answer; try again"

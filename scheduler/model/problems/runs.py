@@ -5,96 +5,65 @@ from __future__ import annotations
 from scheduler.model.sentence import Stated
 
 
-class RunProblem(Stated):
+class RunProblem(Stated, prefix="run"):
     """What is wrong with a run or a search as a whole."""
 
-    LOST = ("run.lost", "given up: its worker was lost {count} times")
+    LOST = "given up: its worker was lost {count} times"
     NO_BASE = (
-        "run.noBase",
         "what is set now could not be run with seed {seed}, so nothing can be compared "
-        "with it: {what}",
+        "with it: {what}"
     )
     PROPOSAL = (
-        "run.proposal",
         "the proposal {name} decides, and no release decides so: nothing recorded is "
         "held against it, and it is not recorded; take simulation.proposal out of the "
-        "policy",
+        "policy"
     )
 
 
-class GivenUp(Stated):
+class GivenUp(Stated, prefix="givenUp"):
     """What the engine could not do while time went on."""
 
     IN_TURN = (
-        "givenUp.inTurn",
         "Kueue was not quiet: workloads take quota from each other in turn at one "
-        "instant; virtual time went on",
+        "instant; virtual time went on"
     )
-    NO_SCHEDULER = (
-        "givenUp.noScheduler",
-        "no scheduler is named {name}: pod {pod} waits for it",
-    )
+    NO_SCHEDULER = "no scheduler is named {name}: pod {pod} waits for it"
     NO_SCHEDULER_MANY = (
-        "givenUp.noSchedulerMany",
-        "no scheduler is named {name}: {count} pods wait for it, the first is {pod}",
+        "no scheduler is named {name}: {count} pods wait for it, the first is {pod}"
     )
     STANDS = (
-        "givenUp.stands",
         "virtual time stands still at {at} s: {count} attempts at this instant changed "
-        "nothing ({waiting})",
+        "nothing ({waiting})"
     )
     STALLED = (
-        "givenUp.stalled",
         "kube-scheduler tried {count} times at {at} ms without binding a pod; it goes "
-        "on a second later",
+        "on a second later"
     )
-    NOT_MADE = ("givenUp.notMade", "{kind} {name} cannot be made: {what}")
+    NOT_MADE = "{kind} {name} cannot be made: {what}"
     UPDATES = (
-        "givenUp.updates",
         "{key}: podSetUpdates of {name}: {problem}, which stands; Kueue would not "
-        "start the job",
+        "start the job"
     )
-    NOT_THERE = (
-        "givenUp.notThere",
-        "{key} changes {other}, which is not in this world; nothing was done",
-    )
-    NOT_DONE = ("givenUp.notDone", "{key} was not carried out: {what}")
-    PRIORITIES = (
-        "givenUp.priorities",
-        "{key}: {problem}; the priorities stay as they were",
-    )
-    QUOTA = (
-        "givenUp.quota",
-        "{key}: its scopes or what it allows cannot be read; it holds no pod",
-    )
-    HINT = ("givenUp.hint", "preferred node affinity: not looked at under YuniKorn")
-    IGNORED = (
-        "givenUp.ignored",
-        "Namespace {name}: {key}: expected {wanted}, got {given}: ignored",
-    )
-    TICK_FAILED = ("givenUp.tickFailed", "the tick failed: {problem}")
-    SETTING = ("givenUp.setting", "queues.yaml: {path} is not simulated")
+    NOT_THERE = "{key} changes {other}, which is not in this world; nothing was done"
+    NOT_DONE = "{key} was not carried out: {what}"
+    PRIORITIES = "{key}: {problem}; the priorities stay as they were"
+    QUOTA = "{key}: its scopes or what it allows cannot be read; it holds no pod"
+    HINT = "preferred node affinity: not looked at under YuniKorn"
+    IGNORED = "Namespace {name}: {key}: expected {wanted}, got {given}: ignored"
+    TICK_FAILED = "the tick failed: {problem}"
+    SETTING = "queues.yaml: {path} is not simulated"
     PARTITION = (
-        "givenUp.partition",
         "queues.yaml: partition {name} is checked and stays empty: on Kubernetes every "
-        "node and application belongs to 'default'",
+        "node and application belongs to 'default'"
     )
-    REJECTED = (
-        "givenUp.rejected",
-        "queues.yaml: {problem}: every application is rejected",
-    )
+    REJECTED = "queues.yaml: {problem}: every application is rejected"
     NO_LIST = (
-        "givenUp.noList",
         "queues.yaml: no queue has a submitacl or adminacl; YuniKorn would reject "
-        "every application, here everyone may submit: give root submitacl: '*'",
+        "every application, here everyone may submit: give root submitacl: '*'"
     )
     STATE_AWARE = (
-        "givenUp.stateAware",
-        "{queue}: Sort policy 'stateaware' is deprecated; using 'fifo' instead",
+        "{queue}: Sort policy 'stateaware' is deprecated; using 'fifo' instead"
     )
-    NOT_FOLLOWED = ("givenUp.notFollowed", "not followed: {problem}")
-    UNREACHED = (
-        "givenUp.unreached",
-        "the cluster is not reached since {since}: {problem}",
-    )
-    UNSEEN = ("givenUp.unseen", "{kind} not seen since {since}: {problem}")
+    NOT_FOLLOWED = "not followed: {problem}"
+    UNREACHED = "the cluster is not reached since {since}: {problem}"
+    UNSEEN = "{kind} not seen since {since}: {problem}"

@@ -9,9 +9,19 @@ from scheduler.model.sentence import Items, Named, Place, Quantity, Words, few, 
 
 
 class _Said(Words):
-    ALL = ("all", "{amount}, {name}, {place}, {many}, {seconds} s, {inner}")
-    INNER = ("inner", "{n} queue|{n} queues")
-    LOST = ("lost", "Work lost: {seconds} s.")
+    ALL = "{amount}, {name}, {place}, {many}, {seconds} s, {inner}"
+    INNER = "{n} queue|{n} queues"
+    LOST = "Work lost: {seconds} s."
+
+
+class _Of(Words, prefix="of"):
+    TWO_WORDS = "two"
+    OTHER = ("else.where", "other")
+
+
+def test_a_code_is_the_prefix_of_the_class_and_the_name_unless_one_is_given() -> None:
+    assert (_Of.TWO_WORDS, _Of.TWO_WORDS.english) == ("of.twoWords", "two")
+    assert (_Of.OTHER, _Of.OTHER.english) == ("else.where", "other")
 
 
 def test_each_part_is_written_as_english_writes_it() -> None:
