@@ -191,6 +191,8 @@ def _threshold(
 def _equal(view: Struck, chosen: list[Path], threshold: int) -> Given | None:
     asked = view.asked
     extra = asked.count // asked.size - len(chosen) * threshold
+    if extra < 0:
+        return None
     leaders, given = asked.leaders, Given()
     for domain in in_order(asked, chosen, view.of, leaders=True):
         r = view.of(domain)
