@@ -145,6 +145,14 @@ class UntimedSerializer(serializers.Serializer[Any]):
     size = serializers.CharField(help_text="its pods, and what one asks for")
 
 
+class UnfilledSerializer(serializers.Serializer[Any]):
+    """A placeholder, as it is written, at its line."""
+
+    file = serializers.CharField()
+    line = serializers.IntegerField()
+    name = serializers.CharField()
+
+
 class DryImportSerializer(serializers.Serializer[Any]):
     """What an import would say, errors first; nothing was changed."""
 
@@ -162,4 +170,7 @@ class DryImportSerializer(serializers.Serializer[Any]):
     )
     untimed = UntimedSerializer(
         many=True, help_text="work without a run time, the first 200"
+    )
+    unfilled = UnfilledSerializer(
+        many=True, help_text="for which these files are not taken, the first 500"
     )

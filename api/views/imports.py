@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 import msgspec
@@ -163,6 +164,7 @@ class DryImports(View):
                 "refused": msgspec.to_builtins(found.refused),
                 "stacks": list(found.stacks),
                 "untimed": [_untimed(one) for one in found.untimed],
+                "unfilled": [asdict(one) for one in found.unfilled],
             }
         )
 

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 
 import type { Repair } from "@/protocol/types";
 import { choiceOf, LEFT } from "@/store/sandboxes/loading";
-import { countsOf, needsLook, shownOf } from "@/store/sandboxes/workbench.svelte";
+import { countsOf, filled, needsLook, shownOf } from "@/store/sandboxes/workbench.svelte";
 import type { DryImport } from "@/protocol/types";
 
 const SAID = { code: "repair.replace", text: "", holes: {} };
@@ -18,7 +18,7 @@ test("the run times that were chosen go with the files, those of single objects 
 });
 
 const place = (file: string) => ({ file, line: 1, field: "" });
-const NOTHING: DryImport = { files: [], findings: [], errors: 0, left: 0, report: { files: [], kinds: [], findings: [] }, refused: null, stacks: [], untimed: [] };
+const NOTHING: DryImport = { files: [], findings: [], errors: 0, left: 0, report: { files: [], kinds: [], findings: [] }, refused: null, stacks: [], untimed: [], unfilled: [] };
 const warned = (code: string, repairs: Repair[] = []): DryImport => ({
   ...NOTHING,
   findings: [{ level: "warning", place: place("a.yaml"), problem: "", said: { ...SAID, code }, effect: "", code: "", repairs }],
@@ -36,6 +36,13 @@ test("files need a look for an error, a repair, and run times that commands say"
   expect(needsLook(warned("missing.named", [add("kind: A\n")]))).toBe(true);
   expect(needsLook(warned("runTime.readable"))).toBe(true);
   expect(needsLook(warned("missing.noNodes", [add("kind: Node\n")]))).toBe(false);
+});
+
+test("values go in the place of names, where those stand alone; what has none stays", () => {
+  const files = [{ name: "a.yaml", text: "a: $A\nb: $A-$AB ${B}\nc: $A" }];
+  const places = [{ file: "a.yaml", line: 2, name: "$A" }, { file: "a.yaml", line: 2, name: "${B}" }];
+  expect(filled(files, places, new Map([["$A", "$& x"]]))[0]?.text).toBe("a: $A\nb: $& x-$AB ${B}\nc: $A");
+  expect(needsLook({ ...NOTHING, unfilled: places })).toBe(true);
 });
 
 test("what the server unpacked is shown instead of the archive, what it could not read stays", () => {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import islice
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -26,7 +27,9 @@ from scheduler.input.manifests.chosen_run_times import (
     untimed,
 )
 from scheduler.input.manifests.load import load
+from scheduler.input.manifests.loading.identity import UNFILLED
 from scheduler.input.manifests.loading.loaded import Finding, Loaded
+from scheduler.input.manifests.loading.pasted import unfilled_in
 from scheduler.input.manifests.references import NODES
 from scheduler.input.manifests.repairs import Repair, Repairs, applied
 from scheduler.input.manifests.report import Report, report_of
@@ -45,6 +48,8 @@ Files = Sequence[tuple[str, str]]
 MOST_FINDINGS = 500
 #: Objects without a run time that are answered by name.
 MOST_UNTIMED = 200
+#: Placeholders that are answered.
+MOST_UNFILLED = 500
 _ORDER = ("error", "warning", "unsupported")
 #: What is repaired may show what it hid: so often all is repaired that has one repair.
 MOST_ROUNDS = 5
@@ -60,6 +65,15 @@ class Repairable:
     repairs: tuple[Repair, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Unfilled:
+    """A placeholder, as it is written, at its line."""
+
+    file: str
+    line: int
+    name: str
+
+
 @dataclass(slots=True, kw_only=True)
 class DryImport:
     """What an import of files would say; nothing was changed."""
@@ -72,6 +86,7 @@ class DryImport:
     refused: Sentence | None = None  # why nothing would be taken
     stacks: Sequence[Stack] = ()  # to choose from
     untimed: Sequence[Object] = ()  # whose run time is assumed
+    unfilled: Sequence[Unfilled] = ()  # for which these files are not taken
 
 
 @dataclass(slots=True)
@@ -147,7 +162,17 @@ def _answer(files: Files, found: _Tried, said: Sequence[Finding]) -> DryImport:
         refused=found.refused,
         stacks=found.stacks,
         untimed=untimed(loaded.objects, MOST_UNTIMED) if found.span else (),
+        unfilled=[*islice(_unfilled(files, findings), MOST_UNFILLED)],
     )
+
+
+def _unfilled(files: Files, findings: Sequence[Finding]) -> Iterator[Unfilled]:
+    """Yield the placeholders of the files that are not taken for theirs."""
+    found = {one.place.file for one in findings if one.said.code in UNFILLED}
+    for file, text in files:
+        if file in found:
+            for line, name in unfilled_in(text, file, limited.of_texts()):
+                yield Unfilled(file, line, name)
 
 
 def _anew(

@@ -274,6 +274,25 @@ def test_files_that_are_looked_at_are_answered_with_what_repairs_them(client):
     assert client.get("/api/v1/sandboxes").json()["items"] == []
 
 
+def test_placeholders_are_answered_at_their_lines_but_not_those_of_a_shell(client):
+    named = SLEEPER.replace("name: ", "name: $", 1).replace("1gi", '"${MEMORY}"')
+    named = named.replace('sleep, "300"', 'sh, -c, "sleep ${SPAN}"')
+    files = [
+        {"name": "j.yaml", "text": named},
+        {"name": "t.yaml", "text": SLEEPER.replace("1gi", "{{ memory }}")},
+        {"name": "loop.yaml", "text": "kind: {{ if .a }}b{{ end }}\n{{ .c }}: x\n"},
+    ]
+    body = client.post(LOOK, {"files": files}, format="json").json()
+    found = [(one["file"], one["line"], one["name"]) for one in body["unfilled"]]
+    first = next(line for line in named.splitlines() if "name: $" in line)
+    own = (named.splitlines().index(first) + 1, first.split("name: ")[1].split(",")[0])
+    assert found == [
+        ("j.yaml", own[0], own[1].strip("}")),
+        ("j.yaml", 9, "${MEMORY}"),
+        ("t.yaml", 9, "{{ memory }}"),
+    ]
+
+
 def test_files_that_are_looked_at_are_read_with_the_policy_that_is_asked_for(client):
     files = [{"name": "j.yaml", "text": SLEEPER.replace("1gi", "1Gi")}]
     codes = {}

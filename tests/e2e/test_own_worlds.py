@@ -105,6 +105,30 @@ def test_pods_without_queues_open_on_the_nodes_and_say_why_they_wait(
     expect(page).to_have_url(re.compile("/board"))
 
 
+def test_files_with_placeholders_are_taken_when_those_are_filled_in(
+    board: Board,
+) -> None:
+    page = board.page
+    texts = [json.dumps(one) for one in (node("one"), pod("$NAME", runtime="1h"))]
+    page.goto(board.url)
+    files = [
+        {"name": f"{at}.yaml", "mimeType": "text/plain", "buffer": text.encode()}
+        for at, text in enumerate(texts)
+    ]
+    page.locator("input[type=file]").set_input_files(files=files)
+    form_ = page.get_by_role("form", name="To be filled in")
+    expect(form_.get_by_role("button", name="1.yaml:1")).to_be_visible()
+    form_.get_by_label("$NAME").fill("web")
+    form_.get_by_role("button", name="Fill in and load").click()
+    page.wait_for_url(re.compile("/nodes"))
+    page.get_by_role("button", name="Step one tick").click()
+    expect(page.locator("[data-node=one]")).to_be_visible()
+    found = page.request.get(
+        page.url.replace("/s/", "/api/v1/sandboxes/").rpartition("/")[0]
+    )
+    assert found.ok
+
+
 def test_a_queue_without_quota_is_not_idle_and_forty_legends_leave_the_chart_room(
     board: Board,
 ) -> None:

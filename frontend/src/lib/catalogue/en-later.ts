@@ -357,6 +357,8 @@ export const EN_LATER = {
   "bench.choose": "How to repair: {what}",
   "bench.choices": "{n} ways to repair",
   "bench.load": "Load",
+  "bench.blanks": "To be filled in",
+  "bench.fill": "Fill in and load",
   "bench.runTimes": "Run times that nobody gave",
   "bench.runTimes.leave": "leave it so",
   "bench.runTimes.written": "from sleep commands and deadlines",

@@ -748,6 +748,8 @@ export const ZH_HANS: Words = {
   "bench.choose": "如何修复：{what}",
   "bench.choices": "{n} 种修法",
   "bench.load": "载入",
+  "bench.blanks": "待填写",
+  "bench.fill": "填入并载入",
   "bench.runTimes": "没有给出的运行时间",
   "bench.runTimes.leave": "保持不变",
   "bench.runTimes.written": "取自 sleep 命令和截止时间",

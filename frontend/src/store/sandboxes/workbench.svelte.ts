@@ -69,6 +69,12 @@ export class Workbench {
     await this.look("all");
   }
 
+  /** Put values in the place of placeholders; returns whether nothing is left to look at. */
+  async fill(values: ReadonlyMap<string, string>): Promise<boolean> {
+    this.files = filled(this.files, this.found.unfilled, values);
+    return (await this.look()) && !needsLook(this.found);
+  }
+
   chooseRunTimes(chosen: Partial<RunTimes>): void {
     this.runTimes = { ...this.runTimes, ...chosen };
     this.#later();
@@ -118,6 +124,19 @@ function joined(known: DryImport["untimed"], found: DryImport["untimed"]): DryIm
   return [...known, ...found.filter((one) => !keys.has(keyOf(one)))];
 }
 
+/** Return the files with values at the places where their names stand; a name without a value stays. */
+export function filled(files: readonly SourceFile[], places: DryImport["unfilled"], values: ReadonlyMap<string, string>): readonly SourceFile[] {
+  return files.map((file) => {
+    const lines = file.text.split("\n");
+    for (const { name, line } of places.filter((one) => one.file === file.name)) {
+      const value = values.get(name) ?? "";
+      const whole = new RegExp(`${name.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")}${/\w$/.test(name) ? "(?!\\w)" : ""}`, "g"); // $A is not in $AB
+      if (value !== "") lines[line - 1] = (lines[line - 1] ?? "").replace(whole, () => value);
+    }
+    return { ...file, text: lines.join("\n") };
+  });
+}
+
 /** Return the files to show: what the server unpacked and converted, and what it could not read. */
 export function shownOf(files: readonly SourceFile[], found: DryImport): readonly SourceFile[] {
   const shown = new Set(found.files.map((file) => file.name));
@@ -135,8 +154,8 @@ export function countsOf(findings: readonly Pick<Repairable, "level" | "place">[
   return counts;
 }
 
-/** Return whether somebody should look before the files are taken: errors, repairs, run times that commands say. */
+/** Return whether somebody should look before the files are taken: errors, placeholders, repairs, run times that commands say. */
 export function needsLook(found: DryImport): boolean {
   const looked = found.findings.filter(({ said }) => said.code !== MAY_BE_MEANT);
-  return found.errors > 0 || found.refused !== null || looked.some(({ repairs, said }) => repairs.length > 0 || said.code === "runTime.readable");
+  return found.errors > 0 || found.unfilled.length > 0 || found.refused !== null || looked.some(({ repairs, said }) => repairs.length > 0 || said.code === "runTime.readable");
 }

@@ -36,6 +36,10 @@ ASIDE = {
     Aside.CHART.value: Effect.NOT_TAKEN,
     Aside.TERRAFORM.value: Effect.NOT_TAKEN,
 }
+#: The codes of texts that somebody, or a tool, fills in first.
+UNFILLED = frozenset(
+    {Aside.TEMPLATE.value, Aside.BY_ENVSUBST.value, Aside.BY_HAND.value}
+)
 #: The codes of faults in the YAML itself, in place of a limit or of what it says.
 _BROKEN = (NotYaml.KNOWN.value, Problem.COLLECTION.value)
 _NOT_READ = (*_BROKEN, Problem.NO_OBJECT.value)

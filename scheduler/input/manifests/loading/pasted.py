@@ -10,7 +10,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from scheduler.model.errors import ManifestError
 from scheduler.model.sentence import Sentence, few
+from scheduler.model.texts.values import Limits, read_values
 from scheduler.words.findings import Aside
 
 _FENCE = re.compile(r"^([ \t]*)(`{3,}|~{3,})[ \t]*(\w*)[ \t]*$")
@@ -21,6 +23,12 @@ _TABLE = re.compile(r"\s*(?:NAMESPACE +)?NAME +[A-Z][A-Z-]")
 _FILLED = (
     (re.compile(r"\$\{[^}]*\}|\$[A-Za-z_]\w*"), Aside.BY_ENVSUBST),
     (re.compile(r"<[A-Za-z][\w .-]*>"), Aside.BY_HAND),
+)
+#: What a template puts in by a name, and what it does beyond that: loops, conditions.
+_TEMPLATED = re.compile(r"\{\{[^{}]*\}\}")
+_CONTROL = re.compile(
+    r"\{%|\{\{-?\s*(?:/\*|\$|"
+    r"(?:if|else|end|range|with|define|include|template|block|toYaml|tpl)\b)"
 )
 #: Fields whose values a shell or a program reads: a `$` in them is theirs.
 _OF_PROGRAMS = frozenset({"args", "command", "data", "env", "script", "stringData"})
@@ -93,6 +101,28 @@ def placeholder_in(text: str, data: object = None) -> Sentence | None:
             names = [name for one in given for name in pattern.findall(one)]
             return words.said(names=few(dict.fromkeys(names)))
     return None
+
+
+def unfilled_in(text: str, file: str, limits: Limits) -> Iterator[tuple[int, str]]:
+    """Yield the line and the text of each placeholder that a person may fill.
+
+    Nothing of a template that does more than put names in. What programs read is left
+    out where the text is YAML already. O(text).
+    """
+    text = unfenced(text) or text
+    if _CONTROL.search(text):
+        return
+    try:
+        values = list(_texts(read_values(text, file=file, limits=limits)))
+    except ManifestError:
+        values = [text]
+    patterns = [*(pattern for pattern, _ in _FILLED), _TEMPLATED]
+    known = {one for value in values for of in patterns for one in of.findall(value)}
+    for number, line in enumerate(text.split("\n"), start=1):
+        for pattern in patterns:
+            for name in dict.fromkeys(pattern.findall(line)):
+                if name in known:
+                    yield number, name
 
 
 def _texts(value: object) -> Iterator[str]:
