@@ -11,7 +11,7 @@ const free = (resource: string, amount: number, flavor = "a100") =>
 describe("what a workload waits for", () => {
   const row = (flavor: string, resource: string, requested: number, available: number, verdict = "noFit", potential = 100_000) =>
     ({ flavor, resource, verdict, requested: String(requested), available: String(available), shortfall: String(Math.max(0, requested - available)), potential: String(potential) }) as Explanation["flavors"][number];
-  const of = (ran: boolean, ...flavors: Explanation["flavors"][number][]) => shortageOf({ attempt: { ran } as Explanation["attempt"], flavors });
+  const of = (ran: boolean, ...flavors: Explanation["flavors"][number][]) => shortageOf({ atMs: 0, waiting: null, attempt: { ran } as Explanation["attempt"], flavors });
   const gpu = row("a100", "nvidia.com/gpu", 4, 16);
   const cpu = row("a100", "cpu", 32_000, 24_000);
 

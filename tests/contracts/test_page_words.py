@@ -12,7 +12,6 @@ import pytest
 
 from api.generating.words import argument_shapes, catalogue, sentences
 from scheduler.analysis.explain.asks import CheckName
-from scheduler.engine.autoscaling.refusals import CODES as REFUSALS
 from scheduler.engine.kueue.trace import Verdict
 from scheduler.engine.yunikorn.explain import Obstacle
 from scheduler.model import registry
@@ -27,10 +26,9 @@ SENTENCES = sentences()
 ARGUMENTS = argument_shapes()
 #: Begin of the words -> the codes that come after it.
 CODES: dict[str, Iterable[str]] = {
-    "place.failed": get_args(CheckName),
-    "place.check": get_args(CheckName),
-    "place.node": get_args(Obstacle),
-    "place.growth": REFUSALS.values(),
+    "said.place.failed": get_args(CheckName),
+    "said.place.check": get_args(CheckName),
+    "said.place.node": {*get_args(Obstacle)} - {"predicate"},
     "finding.effect": {one.value for one in Effect} - {""},
     "registry.args": ARGUMENTS,
     "registry.help": [f"{one.family}.{one.name}" for one in registry.entries()],

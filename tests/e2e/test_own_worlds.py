@@ -304,3 +304,53 @@ def test_an_answer_that_comes_when_its_object_is_no_longer_looked_at_breaks_noth
         with page.expect_response(route.request.url):
             route.continue_()
     page.evaluate("() => new Promise(requestAnimationFrame)")
+
+
+def test_of_a_gang_that_nobody_wakes_the_panel_says_what_explain_says(
+    board: Board,
+) -> None:
+    page = board.page
+    sort = {"disabled": [{"name": "*"}], "enabled": [{"name": "Coscheduling"}]}
+    plugins = {
+        "multiPoint": {"enabled": [{"name": "Coscheduling"}]},
+        "queueSort": sort,
+    }
+    configuration = {
+        "apiVersion": "kubescheduler.config.k8s.io/v1",
+        "kind": "KubeSchedulerConfiguration",
+        "profiles": [{"schedulerName": "default-scheduler", "plugins": plugins}],
+    }
+    group = {
+        "apiVersion": "scheduling.x-k8s.io/v1alpha1",
+        "kind": "PodGroup",
+        "metadata": {"name": "train", "namespace": "default"},
+        "spec": {"minMember": 6},
+    }
+    label = {"scheduling.x-k8s.io/pod-group": "train"}
+    pods = [pod(f"w{n}", labels=label) for n in range(7)]
+    api = begin(board, [configuration, group, node("one", cpu=5), *pods], 40)
+    said = page.request.get(f"{api}/explain/default/w0?kind=Pod").json()["sentences"]
+    assert "Its gang needs 6 places at once" in said[0]
+    page.goto(f"{page.url.replace('/board', '/nodes')}?sel=Pod/default/w0")
+    drawer = page.get_by_role("complementary", name="Inspector")
+    lines = drawer.locator("p.small", has_text=re.compile("gang|node|tried"))
+    expect(lines).to_have_text(said)
+
+
+def test_during_a_back_off_the_panel_does_not_blame_the_quota(board: Board) -> None:
+    page = board.page
+    backoff = {"backoffBaseSeconds": 60, "timestamp": "Eviction"}
+    configuration = {
+        "apiVersion": "config.kueue.x-k8s.io/v1beta2",
+        "kind": "Configuration",
+        "waitForPodsReady": {"timeout": "5s", "requeuingStrategy": backoff},
+    }
+    queue = [cluster_queue("main", cpu=4), local_queue("main", cluster_queue="main")]
+    jobs = [job("stuck", queue="main", cpu=4), job("other", queue="main", cpu=2)]
+    begin(board, [configuration, flavor(), node("one", cpu=3), *queue, *jobs], 12)
+    page.locator(".card", has_text="stuck").first.click()
+    drawer = page.get_by_role("complementary", name="Inspector")
+    expect(drawer.locator("p.strong").first).to_have_text(
+        "It is not tried again before 65 s."
+    )
+    expect(drawer.locator(".bar")).to_have_count(0)

@@ -172,12 +172,8 @@ def _pod(world: World, key: Key) -> Answer:
         found = explain_pod(world, key)
     except SchedulerError as error:
         return _answer(str(key), "", [plain(str(error))])
-    said = [plain(text) for text in found.sentences]
-    pod = world.kube.pods.get(key) if world.kube is not None else None
-    if pod is not None and not found.node:
-        said += places.fragments(world, pod)
     state = Asked.ON_NODE.said(node=found.node) if found.node else Asked.ON_NONE.said()
-    return _answer(str(key), state.text, said)
+    return _answer(str(key), state.text, found.said)
 
 
 def _members(world: World, wanted: str, own: str, name: str) -> Iterator[Answer]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from functools import reduce
 from typing import Literal
 
 from scheduler.analysis.explain.changes import fork_yunikorn
@@ -25,7 +26,6 @@ from scheduler.engine.yunikorn.explain import (
     obstacle,
     preemption,
     sorting,
-    verdict,
 )
 from scheduler.engine.yunikorn.objects.model import (
     Application,
@@ -42,8 +42,9 @@ from scheduler.model import registry
 from scheduler.model.errors import SchedulerError
 from scheduler.model.objects import Key
 from scheduler.model.reasons import APPLICATION_REJECTED
-from scheduler.model.sentence import Sentence, bare, counted, listed, quantity
+from scheduler.model.sentence import Items, Quantity, Sentence, few, named, plain
 from scheduler.model.yunikorn.resources import Needs, fits_undefined
+from scheduler.words.placing import Failed, Looked, Obstacle, Placing
 from scheduler.words.why import Unplaced
 
 Limits = Mapping[str, int]
@@ -89,7 +90,8 @@ def explain_ask(world: World, key: Key) -> AskExplanation:
     if reserving is not None:
         holder = next(one for one in ask.app.requests if one.placeholder)
         held = explanation_of(partition, holder, world.context.now_ms)
-        answer.sentences = [reserving.text, *held.sentences]
+        answer.said = [reserving, *held.said]
+        answer.sentences = [one.text for one in answer.said]
     return answer
 
 
@@ -135,28 +137,37 @@ def explanation_of(partition: Partition, ask: Ask, now_ms: int) -> AskExplanatio
         laws_differ=False,
         log=list(ask.log),
         sentences=[],
+        said=[],
     )
     answer.laws_differ = _differ(answer.plans)
     whys = Counter(found.verdict for found in verdicts if found.verdict)
-    answer.sentences = list(_sentences(answer, whys))
+    alike = {found.verdict: found.said for found in verdicts}
+    most = [(n, alike[why]) for why, n in whys.most_common(_MOST_WHYS)]
+    answer.said = list(_sentences(answer, most))
+    answer.sentences = [one.text for one in answer.said]
     return answer
 
 
 def _verdict(partition: Partition, node: SchedulingNode, ask: Ask) -> NodeVerdict:
     order = partition.nodes
-    code, names = obstacle(node, ask) or ("", [])
+    said = _obstacle(*found) if (found := obstacle(node, ask)) else plain("")
     return NodeVerdict(
         node=node.name,
-        verdict=verdict(node, ask),
+        verdict=said.text,
         used=_finite(order.used_share(node)),
         score=_finite(node.entry[0]),
         shares=[
             UsedShare(resource=name, share=_finite(share), weight=weight)
             for name, share, weight in order.shares(node)
         ],
-        code=code,
-        names=names,
+        said=said,
     )
+
+
+def _obstacle(code: str, names: list[str]) -> Sentence:
+    if code == "predicate":  # in kube-scheduler's words
+        return plain(*names)
+    return _OBSTACLES[code].said(names=Items(tuple(names), all=True))
 
 
 def _finite(share: float) -> float:
@@ -205,39 +216,38 @@ def _level(row: Row) -> SortedLevel:
 def _checks(partition: Partition, ask: Ask, found: Row) -> Iterator[Check]:
     app, now = ask.app, partition.now_ms
     runs = may_run(partition, app)
-    yield _check(
-        "application", runs, f"it is {app.state}{'' if runs else _full(partition, app)}"
-    )
+    yield _check("application", runs, _state(partition, app, runs=runs))
     headroom = app.queue.headroom()
-    yield _quota("queueQuota", ask.needs, headroom, "headroom")
+    yield _quota("queueQuota", ask.needs, headroom, Looked.QUEUE)
     limit = partition.limits.headroom(app) if partition.limits.active else None
-    user = _quota("userQuota", ask.needs, limit, "left to its user")
+    user = _quota("userQuota", ask.needs, limit, Looked.USER)
     for one in user.asked:
         _name_limit(partition, app, one)
     yield user
-    yield _check("preemption", found["enabled"], "preemption of the partition")
-    yield _check("mayPreempt", found["allowed"], "its class lets it preempt others")
+    yield _check("preemption", found["enabled"], Looked.PREEMPTION.said())
+    yield _check("mayPreempt", found["allowed"], Looked.MAY_PREEMPT.said())
     ready = found["notBeforeMs"]
-    detail = f"not before {ready / 1000:g} s, now it is {now / 1000:g} s"
-    yield Check(name="delay", holds=now >= ready, detail=detail, not_before_ms=ready)
-    yield _check("first", not found["triggered"], "it has preempted nothing yet")
+    detail = Looked.DELAY.said(ready=ready / 1000, now=now / 1000)
+    yield _check("delay", now >= ready, detail)
+    yield _check("first", not found["triggered"], Looked.FIRST.said())
 
 
-def _full(partition: Partition, app: Application) -> str:
-    """Return which maxapplications keeps an application from running; "" for another reason."""
-    if app.state is not State.ACCEPTED:
-        return ""
+def _state(partition: Partition, app: Application, *, runs: bool) -> Sentence:
+    """Return the state of an application, and which maxapplications keeps it from running."""
+    state = str(app.state)
+    if runs or app.state is not State.ACCEPTED:
+        return Looked.STATE.said(state=state)
     queue = app.queue.full_for(app)
     if queue is not None:
-        most = queue.max_applications
-        return (
-            f", and {queue.path} has as many as its maxapplications ({most}) lets run"
-        )
+        most = str(queue.max_applications)
+        return Looked.FULL.said(state=state, queue=queue.path, most=most)
     full = partition.limits.full_for(app)
     if full is None:
-        return ""
-    (path, kind, name), most = full
-    return f", and {kind} {name} has as many in {path} as maxapplications ({most}) of its limit lets run"
+        return Looked.STATE.said(state=state)
+    (path, kind, name), running = full
+    return Looked.FULL_FOR_USER.said(
+        state=state, whose=f"{kind} {name}", queue=path, most=str(running)
+    )
 
 
 def _name_limit(partition: Partition, app: Application, asked: Asked) -> None:
@@ -251,11 +261,13 @@ def _name_limit(partition: Partition, app: Application, asked: Asked) -> None:
     asked.whose, asked.most = f"{kind} {name}", str(most)
 
 
-def _check(name: CheckName, holds: bool, detail: str) -> Check:
-    return Check(name=name, holds=holds, detail=detail)
+def _check(name: CheckName, holds: bool, said: Sentence) -> Check:
+    return Check(name=name, holds=holds, detail=said.text, said=said)
 
 
-def _quota(name: CheckName, needs: Needs, headroom: Limits | None, what: str) -> Check:
+def _quota(
+    name: CheckName, needs: Needs, headroom: Limits | None, word: Looked
+) -> Check:
     """Return whether a limit leaves what is asked; what it does not, if anything."""
     limits = headroom or {}
     limited = [(name, value) for name, value in needs if name in limits]
@@ -265,13 +277,21 @@ def _quota(name: CheckName, needs: Needs, headroom: Limits | None, what: str) ->
         for name, value in short or limited
     ]
     parts = [
-        f"{quantity(one.resource, one.amount)} asked, "
-        f"{quantity(one.resource, one.left)} {what}"
+        word.said(
+            asked=Quantity(one.resource, one.amount),
+            left=Quantity(one.resource, one.left),
+        )
         for one in asked
     ]
-    none = "no limit" if headroom is None else "no limit on what it asks"
+    none = Looked.NO_LIMIT if headroom is None else Looked.UNLIMITED
     holds = headroom is None or fits_undefined(headroom, needs)
-    return Check(name=name, holds=holds, detail="; ".join(parts) or none, asked=asked)
+    made = _check(name, holds, reduce(_and, parts) if parts else none.said())
+    made.asked = asked
+    return made
+
+
+def _and(first: Sentence, second: Sentence) -> Sentence:
+    return Looked.AND.said(first=first, second=second)
 
 
 def _plans(partition: Partition, ask: Ask, found: Row) -> Iterator[Plan]:
@@ -301,92 +321,84 @@ def _differ(plans: list[Plan]) -> bool:
     return len(found) > 1
 
 
-def _sentences(answer: AskExplanation, whys: Counter[str]) -> Iterator[str]:
+def _sentences(
+    answer: AskExplanation, whys: list[tuple[int, Sentence]]
+) -> Iterator[Sentence]:
+    """Yield what is to be said; `whys`: how many nodes refuse it why, most nodes first."""
     if answer.node:
-        yield f"It is on {answer.node}{_place(answer)}."
+        yield _place(answer)
         if not answer.allow_preempt_self:
-            yield _OPTED_OUT
+            yield Placing.OPTED_OUT.said()
         return
     if answer.reserved_on:
-        yield f"Node {answer.reserved_on} is reserved for it."
+        yield Placing.RESERVED.said(node=answer.reserved_on)
     failed = [check for check in answer.checks if not check.holds]
     for check in failed:
         if check.name in _KEEPS_WAITING:
-            yield f"{_FAILED[check.name]}: {check.detail}."
+            yield _failed(check)
         if check.name == "queueQuota":
             yield from _limits(answer, check)
         for one in check.asked:
             if one.whose:
-                most = quantity(one.resource, one.most)
-                yield f"The limit of {one.whose} in {one.queue} is {most}."
-    yield from _nodes(answer, whys)
+                most = Quantity(one.resource, one.most)
+                yield Placing.LIMIT.said(whose=one.whose, queue=one.queue, most=most)
+    yield Placing.TAKES.said(n=answer.nodes, feasible=answer.feasible_nodes)
+    for number, why in whys if not answer.feasible_nodes else ():
+        yield Placing.REFUSED.said(n=number, reason=why)
     for check in failed:
         if check.name not in _KEEPS_WAITING:
-            yield f"{_FAILED[check.name]}: {check.detail}."
+            yield _failed(check)
     for plan in answer.plans:
         yield _plan(plan)
     if answer.laws_differ:
-        yield "The two sets of laws differ here."
+        yield Placing.DIFFER.said()
 
 
-def _nodes(answer: AskExplanation, whys: Counter[str]) -> Iterator[str]:
-    """Yield how many nodes would take it; where none does why, most nodes first."""
-    nodes = counted(answer.nodes, "node")
-    yield f"{answer.feasible_nodes} of {nodes} would take it now."
-    if not answer.feasible_nodes:
-        for why, number in whys.most_common(_MOST_WHYS):
-            yield f"{counted(number, 'node')}: {why}."
+def _failed(check: Check) -> Sentence:
+    return _FAILED[check.name].said(detail=check.said)
 
 
-def _limits(answer: AskExplanation, check: Check) -> Iterator[str]:
+def _limits(answer: AskExplanation, check: Check) -> Iterator[Sentence]:
     """Yield of each resource that is short which queue's max leaves too little, leaf first."""
     for asked in check.asked:
         for row in answer.path:
             if row.resource != asked.resource or row.left is None:
                 continue
             if int(row.left) < int(asked.amount):
-                whole = quantity(row.resource, row.max or "0")
-                used = quantity(row.resource, row.used)
-                of = f"The max of {row.queue} is"
-                if row.queue == ROOT:
-                    of = "The nodes together have"
-                yield f"{of} {whole}: {used} used."
+                word = Placing.NODES_HAVE if row.queue == ROOT else Placing.MAX
+                yield word.said(
+                    queue=row.queue,
+                    max=Quantity(row.resource, row.max or "0"),
+                    used=Quantity(row.resource, row.used),
+                )
                 break
 
 
-def _place(answer: AskExplanation) -> str:
-    """Return how full its node is, as the order of nodes counts it."""
+def _place(answer: AskExplanation) -> Sentence:
+    """Return its node and how full that is, as the order of nodes counts it."""
     found = next((v for v in answer.node_verdicts if v.node == answer.node), None)
     if found is None or not found.shares:
-        return ""
-    parts = [
-        f"{row.share:.0%} of its {row.resource} with weight {row.weight:g}"
+        return Placing.ON.said(node=answer.node)
+    parts = few(
+        Placing.USED_PART.said(
+            share=f"{row.share:.0%}", resource=row.resource, weight=row.weight
+        )
         for row in found.shares
-    ]
-    return f", which is {found.used:.0%} used: {listed(parts)}"
+    )
+    return Placing.USED.said(node=answer.node, used=f"{found.used:.0%}", parts=parts)
 
 
-_OPTED_OUT = (
-    "It asks not to be preempted (allow-preemption: false): it goes after all others."
-)
 #: Checks without which it is not tried on nodes; the others are of preemption.
 _KEEPS_WAITING = frozenset({"application", "queueQuota", "userQuota"})
 _MOST_WHYS = 3
-_FAILED = {
-    "application": "Its application may not run",
-    "queueQuota": "Not enough queue quota",
-    "userQuota": "Not enough user quota",
-    "preemption": "Preemption is off",
-    "mayPreempt": "It may not preempt",
-    "delay": "It may not preempt yet",
-    "first": "It waits for its victims to go",
-}
+_FAILED = {one.rpartition(".")[2]: one for one in Failed}
+_OBSTACLES = {one.rpartition(".")[2]: one for one in Obstacle}
 
 
-def _plan(plan: Plan) -> str:
-    now = " (in force)" if plan.in_force else ""
+def _plan(plan: Plan) -> Sentence:
+    laws = Placing.IN_FORCE.said(laws=plan.laws) if plan.in_force else plan.laws
     if not plan.victims:
-        reason = f": {plan.reason}" if plan.reason else ""
-        return f"Laws {plan.laws}{now}: nobody would be preempted{reason}."
-    names = listed([bare(victim.workload) for victim in plan.victims])
-    return f"Laws {plan.laws}{now}: {names} would go from {plan.node}."
+        word = Placing.NOBODY_AS if plan.reason else Placing.NOBODY
+        return word.said(laws=laws, reason=plan.reason)
+    names = named(victim.workload for victim in plan.victims)
+    return Placing.PLAN.said(laws=laws, names=names, node=plan.node)

@@ -21,7 +21,6 @@ from scheduler.analysis.explain.shapes import (
     UnplacedPods,
 )
 from scheduler.engine.autoscaling.karpenter.plans import NODES
-from scheduler.engine.autoscaling.refusals import code_of
 from scheduler.engine.autoscaling.stage import AutoscalingStage
 from scheduler.engine.kube.scheduling.scheduler import PluginTable
 from scheduler.engine.kube.stage import KubeStage
@@ -33,17 +32,16 @@ from scheduler.model.errors import SchedulerError
 from scheduler.model.objects import Key, Object
 from scheduler.model.pod import Pod
 from scheduler.model.problems import RequestProblem, Wanted, expected
-from scheduler.model.sentence import counted, listed
+from scheduler.model.sentence import Items, Sentence, few
 from scheduler.words.gaps import of_proposal
+from scheduler.words.placing import Growth, NotGrown, Placing
 from scheduler.words.why import Unplaced
 
 #: A table shows at most this many nodes, the best first.
 MOST_NODES = 200
+_CODES = {one.english: one.value for one in NotGrown}
 #: Where a pod in kube-scheduler's queue is not tried though a node would take it.
-_RESTS = {
-    "unschedulable": "It is not tried: it waits for a change of what its last attempt failed at.",
-    "backoff": "It is not tried yet: it backs off after its last attempt.",
-}
+_RESTS = {"unschedulable": Placing.UNSCHEDULABLE, "backoff": Placing.BACKOFF}
 
 
 def explain_pod(
@@ -60,7 +58,8 @@ def explain_pod(
     obj, proposal = object_of(world, key), of_proposal(world.policy.spec)
     if world.yunikorn is not None:
         found = explain_ask(world, key)
-        found.sentences[:0] = [said.text for said in proposal]
+        found.said[:0] = proposal
+        found.sentences = [one.text for one in found.said]
         return found
     assert world.kube is not None
     # What has a node is taken off it for the look: not in the world asked about.
@@ -75,18 +74,20 @@ def explain_pod(
     answer = _explanation(world, own, obj, table, most_nodes)
     gates = [str(one.get("name")) for one in obj.spec.get("schedulingGates") or ()]
     if gates:
-        answer.sentences.insert(
-            0, f"Its scheduling gates hold it back: {listed(gates)}."
-        )
+        answer.said.insert(0, Placing.GATED.said(gates=few(gates)))
     elif answer.feasible and not answer.node:  # alone it fits: its gang may not
-        answer.sentences[:0] = [said.text for said in places.together(world, key)]
+        answer.said[:0] = places.together(world, key)
     if answer.node and not bound:
         answer.points = not_run(answer.points)
-        answer.sentences.append("It came with its node: no scheduler bound it.")
+        answer.said.append(Placing.CAME.said())
+    pod = world.kube.pods.get(key)
+    if pod is not None and not answer.node:
+        answer.said += places.fragments(world, pod)
     if gone := places.names_no_node(world, obj):
         answer.node = ""
-        answer.sentences = [Unplaced.NO_NODE.said(node=gone).text]
-    answer.sentences[:0] = [said.text for said in proposal]
+        answer.said = [Unplaced.NO_NODE.said(node=gone)]
+    answer.said[:0] = proposal
+    answer.sentences = [one.text for one in answer.said]
     return answer
 
 
@@ -109,6 +110,7 @@ def _explanation(
         counts=_counts(table),
         problem=table.problem or ("" if table.pre_filter.ok else _refusal(table)),
         sentences=[],
+        said=[],
     )
     pod = stage.pods.get(obj.key)
     scheduler = stage.responsible(pod) if pod is not None else None
@@ -116,7 +118,7 @@ def _explanation(
         answer.points = points_of(scheduler, obj, table)
     if world.autoscaling is not None and pod is not None and not answer.node:
         answer.growth = refusals(world.autoscaling, pod)
-    answer.sentences = list(_sentences(answer))
+    answer.said = list(_sentences(answer))
     return answer
 
 
@@ -187,25 +189,26 @@ def _counts(table: PluginTable) -> dict[str, int]:
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
-def _sentences(answer: PodExplanation) -> Iterator[str]:
+def _sentences(answer: PodExplanation) -> Iterator[Sentence]:
     if answer.problem:
-        yield f"No node is looked at: {answer.problem}."
-        yield from sentences(answer.growth)
+        yield Placing.PROBLEM.said(problem=answer.problem)
+        yield from _growth(answer.growth)
         return
-    nodes = counted(answer.total_nodes, "node")
+    n = answer.total_nodes
     if not answer.feasible:
-        yield f"None of {nodes} takes it."
+        yield Placing.NONE.said(n=n)
         for reason, number in answer.counts.items():
-            yield f"{counted(number, 'node')}: {reason}."
-        yield from sentences(answer.growth)
+            yield Placing.REFUSED.said(n=number, reason=reason)
+        yield from _growth(answer.growth)
         return
-    most = next((row.total for row in answer.nodes if row.fits), None)
-    best = listed(answer.best)
+    most = next(row.total or 0 for row in answer.nodes if row.fits)
     if not answer.node and answer.queue in _RESTS:
-        yield _RESTS[answer.queue]
-    yield f"{answer.feasible} of {nodes} would take it; the best is {best} with {most}."
+        yield _RESTS[answer.queue].said()
+    yield Placing.BEST.said(
+        n=n, feasible=answer.feasible, best=few(answer.best), total=most
+    )
     if answer.node:
-        yield f"It is on {answer.node}."
+        yield Placing.ON.said(node=answer.node)
 
 
 # ------------------------------------------------------------------------
@@ -245,19 +248,24 @@ def capacity(world: World) -> Capacity:
 def refusals(stage: AutoscalingStage, pod: Pod) -> list[GrowthRefusal]:
     """Return, per group and pool, why it does not grow for this pod."""
     return [
-        GrowthRefusal(kind=kind, name=name, reason=reason, code=code_of(reason))
+        GrowthRefusal(
+            kind=kind,
+            name=name,
+            reason=reason,
+            said=Sentence(_CODES.get(reason.partition(" (")[0], ""), reason),
+        )
         for (kind, name), reason in stage.refusals(pod).items()
     ]
 
 
-def sentences(found: list[GrowthRefusal]) -> Iterator[str]:
+def _growth(found: list[GrowthRefusal]) -> Iterator[Sentence]:
     """Yield why nothing grows for a pod, or what may."""
-    able = [one.name for one in found if not one.reason]
+    able = tuple(one.name for one in found if not one.reason)
     if able:
-        yield f"{', '.join(able)} may grow for it at the autoscaler's next look."
+        yield Growth.MAY.said(names=Items(able, all=True))
         return
     for one in found:
-        yield f"{one.kind} {one.name} does not grow for it: {one.reason}."
+        yield Growth.NOT.said(kind=one.kind, name=one.name, reason=one.said)
 
 
 def _groups(stage: AutoscalingStage) -> Iterator[GrowingNodes]:

@@ -27,6 +27,7 @@ _NOT_FOR_QUOTA = (MISCONFIGURED, "NoMatchingFlavor", "ExceedsMaxQuota")
 def of(answer: Explanation) -> list[Sentence]:
     """Return the sentences of an explanation: what keeps it waiting, then its place."""
     return [
+        *_backs_off(answer),  # before what a try of it would find
         *_state(answer),
         *_held(answer),
         *_flavors(answer),
@@ -85,6 +86,13 @@ def _topology(answer: Explanation) -> Iterator[Sentence]:
         yield from (s.said for s in answer.topology if s.said and not s.empty)
 
 
+def _backs_off(answer: Explanation) -> Iterator[Sentence]:
+    """Yield until when it is not tried, whatever quota is free."""
+    until = answer.waiting.not_before_ms if answer.waiting is not None else None
+    if until is not None and until > answer.at_ms:
+        yield Why.NOT_BEFORE.said(seconds=until / 1000)
+
+
 def _state(answer: Explanation) -> Iterator[Sentence]:
     attempt = answer.attempt
     if not attempt.ran:
@@ -111,8 +119,6 @@ def _held(answer: Explanation) -> Iterator[Sentence]:
     waiting = answer.waiting
     if waiting is None:
         return
-    if waiting.not_before_ms is not None and waiting.not_before_ms > answer.at_ms:
-        yield Why.NOT_BEFORE.said(seconds=waiting.not_before_ms / 1000)
     if waiting.position > 1 and waiting.strategy == _STRICT:
         place, of = Place(waiting.position), waiting.of
         first = Named(waiting.ahead[0]) if not waiting.more_ahead else Why.HEAD.said()

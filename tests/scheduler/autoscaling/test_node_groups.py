@@ -10,11 +10,13 @@ from hypothesis import strategies as st
 
 from scheduler.analysis.measures import Measures
 from scheduler.assembly import InputError
+from scheduler.engine.autoscaling import refusals
 from scheduler.engine.autoscaling.growing import CONFIG_MAP
 from scheduler.engine.tick import advance, simulate
 from scheduler.engine.world import World
 from scheduler.model.decisions import Bind, Evict, Finish, NodeChange
 from scheduler.model.objects import Key
+from scheduler.words.placing import NotGrown
 from tests.builders import (
     assembled,
     job,
@@ -466,3 +468,8 @@ def test_under_yunikorn_a_group_gives_its_node_back():
     advance(world, 3_600_000)
     assert world.autoscaling.groups["g"].made == 1
     assert world.autoscaling.groups["g"].size == 0
+
+
+def test_each_reason_not_to_grow_has_the_words_that_languages_translate():
+    reasons = {text for name, text in vars(refusals).items() if name.isupper()}
+    assert reasons == {one.english for one in NotGrown}

@@ -22,12 +22,13 @@ export interface Partial {
 
 const freeOf = (cell: QuotaCell): number => Math.max(0, amount(cell.available));
 
-/** Return what is missing of quota in the flavor that comes nearest, of the resource group that lacks most; null where the attempt failed at something else. */
-export function shortageOf({ attempt, flavors }: Pick<Explanation, "attempt" | "flavors">): Shortage | null {
+/** Return what is missing of quota in the flavor that comes nearest, of the resource group that lacks most; null where it waits for something else. */
+export function shortageOf({ atMs, attempt, flavors, waiting }: Pick<Explanation, "atMs" | "attempt" | "flavors" | "waiting">): Shortage | null {
+  if (!attempt.ran || (waiting?.notBeforeMs ?? 0) > atMs) return null; // in back-off it is not tried, whatever quota is free
   const worst = new Map<string, Shortage>(); // of each flavor: the resource that lacks the largest part of what is asked
   const never = new Set<string>(); // what would not do were nothing used is no near flavor
   const groups = new Map<string, string>(); // of a flavor and of a resource: the first flavor of its group, whose flavors share their resources
-  for (const { flavor, resource, verdict, ...row } of attempt.ran ? flavors : []) {
+  for (const { flavor, resource, verdict, ...row } of flavors) {
     if (verdict === "barred" || verdict === "uncovered" || verdict === "notTried") continue;
     const group = groups.get(`flavor ${flavor}`) ?? groups.get(resource) ?? flavor;
     groups.set(`flavor ${flavor}`, group).set(resource, group);

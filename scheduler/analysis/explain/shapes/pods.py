@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from scheduler.analysis.explain.shapes.searching import Amount, Condition, Shape, Victim
+from scheduler.model.sentence import Sentence
 
 
 class Score(Shape):
@@ -74,6 +75,7 @@ class PodExplanation(Shape):
     counts: dict[str, int]  # reason -> nodes
     problem: str
     sentences: list[str]
+    said: list[Sentence]  # the same with their codes
     growth: list[GrowthRefusal] = []  # where nodes may come, for a pod without one
     points: list[ExtensionPoint] = []
 
@@ -108,15 +110,15 @@ class Asked(Shape):
 class Check(Shape):
     """One condition and whether it holds; `detail` says why with its numbers.
 
-    Those numbers: `asked` of a quota, empty where it limits nothing that is
-    asked, and from when on, of a delay.
+    `said` is the detail with its codes. `asked` are the numbers of a quota, empty
+    where it limits nothing that is asked.
     """
 
     name: str
     holds: bool
     detail: str
+    said: Sentence
     asked: list[Asked] = []
-    not_before_ms: int | None = None
 
 
 class SortedLevel(Shape):
@@ -145,9 +147,7 @@ class NodeVerdict(Shape):
 
     `used` is the weighted mean of `shares`: 0.7 where 90 % of the cpu and 50 %
     of the memory are used and both weigh the same. Nodes are tried from the
-    least `score` on. `code` names the verdict: "cordoned", "tooSmall",
-    "reserved" (for the pods `names`), "short" (of the resources `names`) or
-    "predicate", whose message is kube-scheduler's; "" when it takes it.
+    least `score` on. `said` is the verdict with its code.
     """
 
     node: str
@@ -155,8 +155,7 @@ class NodeVerdict(Shape):
     used: float
     score: float
     shares: list[UsedShare]
-    code: str = ""
-    names: list[str] = []
+    said: Sentence
 
 
 class Plan(Shape):
@@ -195,6 +194,7 @@ class AskExplanation(Shape):
     laws_differ: bool
     log: list[str]
     sentences: list[str]
+    said: list[Sentence]  # the same with their codes
 
 
 # ------------------------------------------------------------------------
@@ -326,12 +326,12 @@ class GrowingNodes(Shape):
 
 
 class GrowthRefusal(Shape):
-    """Why one of them does not grow for a pod; "" where it may. `code` names it."""
+    """Why one of them does not grow for a pod; "" where it may."""
 
     kind: str
     name: str
     reason: str
-    code: str = ""
+    said: Sentence  # the same with its code
 
 
 class UnplacedPods(Shape):
