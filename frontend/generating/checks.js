@@ -27,7 +27,28 @@ export function checksOf(group) {
   // Where in the schema it failed is of no use to the page, and a third of the code. The path is
   // made before anything failed, for each row of a diff: a key stands in it as it is.
   const ESCAPES = '.replace(/~/g, "~0").replace(/\\//g, "~1")';
-  return standalone.default(ajv, refs).replace(/schemaPath:"[^"]*",/g, "").replaceAll(ESCAPES, "");
+  return withoutUnread(standalone.default(ajv, refs).replace(/schemaPath:"[^"]*",/g, "").replaceAll(ESCAPES, ""));
+}
+
+// A schema stands beside its check whole, which reads a few lists of it; nothing reads what data is in.
+function withoutUnread(code) {
+  const read = new Map();
+  for (const [, name, path] of code.matchAll(/(?<!const )\b(schema\d+)((?:\.\w+)*)/g)) read.set(name, [...(read.get(name) ?? []), path.split(".").slice(1)]);
+  const schemas = /const (schema\d+) = (\{.*?\});(?=const |function |export )/gs;
+  const parents = /, ?parentData(:\w+)?, ?parentDataProperty(:[^,]+)?, ?rootData(=data)?/g;
+  return code.replace(schemas, (_, name, text) => `const ${name} = ${JSON.stringify(partsOf(JSON.parse(text), read.get(name) ?? []))};`).replace(parents, "");
+}
+
+function partsOf(schema, paths) {
+  const kept = {};
+  for (const path of paths) {
+    if (path.length === 0) return schema;
+    const last = path.at(-1);
+    let [from, to] = [schema, kept];
+    for (const name of path.slice(0, -1)) [from, to] = [from[name], (to[name] ??= {})];
+    to[last] = from[last];
+  }
+  return kept;
 }
 
 /** The plug-in that serves them to the page. */
