@@ -174,3 +174,6 @@ class DryImportSerializer(serializers.Serializer[Any]):
     unfilled = UnfilledSerializer(
         many=True, help_text="for which these files are not taken, the first 500"
     )
+    work = serializers.BooleanField(
+        help_text="whether they are new work alone, which `would` can be asked about"
+    )

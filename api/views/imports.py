@@ -165,6 +165,7 @@ class DryImports(View):
                 "stacks": list(found.stacks),
                 "untimed": [_untimed(one) for one in found.untimed],
                 "unfilled": [asdict(one) for one in found.unfilled],
+                "work": found.work,
             }
         )
 

@@ -18,7 +18,7 @@ test("the run times that were chosen go with the files, those of single objects 
 });
 
 const place = (file: string) => ({ file, line: 1, field: "" });
-const NOTHING: DryImport = { files: [], findings: [], errors: 0, left: 0, report: { files: [], kinds: [], findings: [] }, refused: null, stacks: [], untimed: [], unfilled: [] };
+const NOTHING: DryImport = { files: [], findings: [], errors: 0, left: 0, report: { files: [], kinds: [], findings: [] }, refused: null, stacks: [], untimed: [], unfilled: [], work: false };
 const warned = (code: string, repairs: Repair[] = []): DryImport => ({
   ...NOTHING,
   findings: [{ level: "warning", place: place("a.yaml"), problem: "", said: { ...SAID, code }, effect: "", code: "", repairs }],

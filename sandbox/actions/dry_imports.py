@@ -19,6 +19,7 @@ from sandbox.base.refusals import Absent, NotTaken
 from sandbox.models import Sandbox
 from sandbox.world import worlds
 from scheduler.assembly import InputError, StackOpenError, assemble, expand_loads
+from scheduler.engine.lifetime.runtime_state import JOB_KINDS
 from scheduler.engine.worlds.objects import gc_paused
 from scheduler.input.manifests.chosen_run_times import (
     NO_CHOICE,
@@ -44,6 +45,8 @@ from scheduler.model.sentence import Sentence
 from scheduler.words.findings import Missing
 
 Files = Sequence[tuple[str, str]]
+#: Kinds of which pods or Workloads come.
+_WORK = frozenset({*JOB_KINDS, "Pod", "Workload"})
 #: Findings that are answered; of more their number.
 MOST_FINDINGS = 500
 #: Objects without a run time that are answered by name.
@@ -87,6 +90,7 @@ class DryImport:
     stacks: Sequence[Stack] = ()  # to choose from
     untimed: Sequence[Object] = ()  # whose run time is assumed
     unfilled: Sequence[Unfilled] = ()  # for which these files are not taken
+    work: bool = False  # new work alone, of which `would` says when it starts
 
 
 @dataclass(slots=True)
@@ -98,6 +102,7 @@ class _Tried:
     refused: Sentence | None = None
     stacks: list[Stack] = field(default_factory=list)
     present: list[Object] = field(default_factory=list)
+    work: bool = False
 
 
 def look_at_files(
@@ -163,6 +168,7 @@ def _answer(files: Files, found: _Tried, said: Sequence[Finding]) -> DryImport:
         stacks=found.stacks,
         untimed=untimed(loaded.objects, MOST_UNTIMED) if found.span else (),
         unfilled=[*islice(_unfilled(files, findings), MOST_UNFILLED)],
+        work=found.work,
     )
 
 
@@ -226,6 +232,9 @@ def _into(
     texts = [file for file in files if not is_trace(*file)]
     loaded = load(texts, limits=limited.of_texts())
     found = _Tried(loaded, present=list(world.objects.values()))
+    found.work = bool(loaded.objects) and all(
+        one.key.kind in _WORK and one.key not in world.objects for one in loaded.objects
+    )
     try:
         follow_stack(world, loaded)
         take_traces_into(world, loaded, files, traces)

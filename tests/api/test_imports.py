@@ -5,13 +5,21 @@ from __future__ import annotations
 import base64
 import gzip
 import io
+import json
 import zipfile
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from sandbox.models import Job
-from tests.builders import job, node, small_cluster
+from tests.builders import (
+    cluster_queue,
+    flavor,
+    job,
+    local_queue,
+    node,
+    small_cluster,
+)
 from tests.sandbox.conftest import contended, text_of
 
 pytestmark = pytest.mark.django_db
@@ -315,6 +323,26 @@ def test_files_for_an_open_sandbox_are_looked_at_beside_its_objects(call, make, 
     queues = {one["said"]["holes"]["queue"] for one in missing["repairs"]}
     assert queues
     assert call("get", sandbox, "").json()["revision"] == before
+
+
+def test_new_work_alone_can_be_asked_about_before_it_is_added(call, make, client):
+    there = job("there", queue="main")
+    sandbox = make(flavor("f"), cluster_queue("team", cpu=1, flavor="f"), there)
+    into = call("get", sandbox, "").json()["id"]
+    queue = local_queue("main", cluster_queue="team")
+
+    def is_work(*manifests, into=into):
+        text = "---\n".join(json.dumps(one) + "\n" for one in manifests)
+        files = [{"name": "j.yaml", "text": text}]
+        return client.post(LOOK, {"files": files, "into": into}, format="json").json()[
+            "work"
+        ]
+
+    new = job("new", queue="main")
+    assert is_work(new)
+    assert not is_work(new, queue)
+    assert not is_work(there)
+    assert not is_work(new, into="")
 
 
 def test_files_for_several_schedulers_are_looked_at_with_the_stacks_to_choose_from(

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from typing import Any
 
+import pytest
 from playwright.sync_api import Page, Route, expect
 
 from tests.builders import cluster_queue, flavor, job, local_queue, node, pod
@@ -127,6 +129,73 @@ def test_files_with_placeholders_are_taken_when_those_are_filled_in(
         page.url.replace("/s/", "/api/v1/sandboxes/").rpartition("/")[0]
     )
     assert found.ok
+
+
+def drop(page: Page, name: str, text: str) -> None:
+    """Drop a file on the page, as the file manager would."""
+    page.evaluate(
+        """([name, text]) => {
+            const data = new DataTransfer();
+            data.items.add(new File([text], name, { type: "text/yaml" }));
+            const init = { dataTransfer: data, bubbles: true, cancelable: true };
+            document.body.dispatchEvent(new DragEvent("drop", init));
+        }""",
+        [name, text],
+    )
+
+
+def kueue_world() -> list[dict[str, Any]]:
+    """Return a queue that is full for an hour."""
+    queues = [
+        cluster_queue("team", cpu=2, flavor="f"),
+        local_queue("main", cluster_queue="team"),
+    ]
+    return [
+        flavor("f"),
+        node("n1", cpu=4),
+        *queues,
+        job("first", queue="main", cpu=2, runtime="1h"),
+    ]
+
+
+def yunikorn_world() -> list[dict[str, Any]]:
+    """Return a node that one application fills for an hour."""
+    root = {"name": "root", "submitacl": "*", "queues": [{"name": "default"}]}
+    tree = {"partitions": [{"name": "default", "queues": [root]}]}
+    data = {"queues.yaml": json.dumps(tree)}
+    named = {"name": "yunikorn-configs", "namespace": "yunikorn"}
+    config = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": named, "data": data}
+    return [config, node("n1", cpu=2), _asking(pod("first", cpu=2, runtime="1h"))]
+
+
+def _asking(one: dict[str, Any]) -> dict[str, Any]:
+    name = one["metadata"]["name"]
+    one["metadata"]["labels"] = {"applicationId": name, "queue": "root.default"}
+    one["spec"]["schedulerName"] = "yunikorn"
+    return one
+
+
+@pytest.mark.parametrize(
+    ("world", "work"),
+    [
+        (kueue_world, job("second", queue="main", cpu=2, runtime="1m")),
+        (yunikorn_world, _asking(pod("second", cpu=2, runtime="1m"))),
+    ],
+)
+def test_work_that_is_dropped_on_a_world_says_when_it_would_start_before_it_is_added(
+    board: Board, world: Callable[[], list[dict[str, Any]]], work: dict[str, Any]
+) -> None:
+    page = board.page
+    api = begin(board, world(), 3)
+    name = f"{work['kind']}/default/second"
+    before = page.request.get(api).json()["revision"]
+    drop(page, "second.yaml", json.dumps(work))
+    asked = page.get_by_role("dialog", name="Add second?")
+    expect(asked.get_by_test_id("would")).to_contain_text("It would wait")
+    assert page.request.get(api).json()["revision"] == before
+    asked.get_by_role("button", name="Add it").click()
+    expect(asked).to_have_count(0)
+    assert page.request.get(f"{api}/objects/{name}").ok
 
 
 def test_a_queue_without_quota_is_not_idle_and_forty_legends_leave_the_chart_room(

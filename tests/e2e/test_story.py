@@ -40,7 +40,7 @@ def test_a_policy_change_changes_who_is_preempted(board: Board) -> None:
     board.page.get_by_role("link", name="Board", exact=True).click()
     board.play(fast=False)
     with board.page.expect_response(re.compile("/actions/import")):
-        drop_file(board, "urgent-again.yaml")
+        add_file(board, "urgent-again.yaml")
     board.sees("alpha", "urgent-again", "Inadmissible")
     board.sees("alpha", "first", "Admitted")
     board.agrees()
@@ -49,7 +49,7 @@ def test_a_policy_change_changes_who_is_preempted(board: Board) -> None:
 def test_with_the_first_policy_the_same_job_preempts(played: Board) -> None:
     board = played
     board.play()
-    drop_file(board, "urgent-again.yaml")
+    add_file(board, "urgent-again.yaml")
     board.sees("alpha", "urgent-again", "Admitted")
     board.sees("alpha", "first", "Evicted")
     board.agrees()
@@ -463,6 +463,13 @@ def drop_file(board: Board, name: str) -> None:
         }""",
         [name, (MANIFESTS / name).read_text()],
     )
+
+
+def add_file(board: Board, name: str) -> None:
+    """Drop a file of new work, and add it without waiting for when it would start."""
+    drop_file(board, name)
+    asked = board.page.get_by_role("dialog", name=re.compile("^Add "))
+    asked.get_by_role("button", name="Add it").click()
 
 
 def drop_folder(page: Page, path: Path) -> None:

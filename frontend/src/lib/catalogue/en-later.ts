@@ -1461,6 +1461,7 @@ export const EN_LATER = {
   "waits.title": "What waits here, and for what",
   "waits.none": "Nothing waits.",
   "waits.more": "{n} more causes|{n} more causes",
+  "would.title": "Add {files}?",
   "would.ask": "Would it start?",
   "would.asking": "Running it on copies",
   "would.stale": "This was asked at tick {tick}; the sandbox or the form has changed since.",

@@ -585,6 +585,7 @@ export const ZH_HANS: Words = {
   "record.coverage": "{n} 次开始中，{half} 在 50% 区间内，{ninety} 在 90% 区间内。",
   "record.error": "半数中位数的偏差小于 {error}。",
   "record.crps": "平均误差（CRPS）{own}；队列最近的等待 {last}，QBETS {bound}。",
+  "would.title": "添加 {files}？",
   "would.ask": "它会启动吗？",
   "would.asking": "正在副本上运行",
   "would.stale": "这是在时刻 {tick} 询问的；此后沙盒或表单已改变。",

@@ -6,7 +6,7 @@ import { t } from "@/lib/words.svelte";
 import { reportRefusal, undo } from "@/store/live/intents";
 import { live } from "@/store/live/live.svelte";
 import { saidText } from "@/store/live/said";
-import type { ImportReport, Repair, Report, Traces } from "@/protocol/types";
+import type { DryImport, ImportReport, Repair, Report, Traces } from "@/protocol/types";
 import { Refusal } from "@/net/rest";
 import { fetchReports, lookAt, takeFiles, type Manner, type SourceFile } from "@/store/sandboxes/loading";
 import { needsLook, Workbench } from "@/store/sandboxes/workbench.svelte";
@@ -17,6 +17,13 @@ import { isRecording, openRecording } from "@/store/sandboxes/twins";
 
 const LARGEST = 64 * 2 ** 20; // characters of all files together
 const LOOKED_AT = 2 ** 18; // characters that are looked at before they are taken; more only where they are refused
+
+/** Files of new work, the sandbox that they are for, and how they are taken. */
+export interface Submitting {
+  readonly files: readonly SourceFile[];
+  readonly into: string;
+  readonly manner: Manner;
+}
 
 class Loader {
   /** Files that need a look before they are taken. */
@@ -29,6 +36,8 @@ class Loader {
   asking = $state.raw<Asking | null>(null);
   /** Objects of another system that somebody is asked about before they are taken. */
   converting = $state.raw<Converting | null>(null);
+  /** New work for the open sandbox that somebody is asked about before it is added. */
+  submitting = $state.raw<Submitting | null>(null);
   busy = $state(false);
   /** What was taken last, to be looked at once more. */
   #last: { readonly files: readonly SourceFile[]; readonly manner: Manner } | null = null;
@@ -77,21 +86,39 @@ class Loader {
     await this.#run(async () => {
       const into = live.id;
       const manner = { traces, convert };
-      if (isSmall(files) && (await this.#look(files, into, manner))) return;
+      if (isSmall(files)) {
+        const { work } = await this.#look(files, into, manner);
+        if (this.bench === null && work && into !== null) this.submitting = { files, into, manner };
+        if (this.bench !== null || this.submitting !== null) return;
+      }
       try {
-        this.#say((await takeFiles(files, into, manner)).report, into, t("load.done", { n: files.length }));
-        this.#last = { files, manner };
+        await this.#takeNow({ files, into, manner });
       } catch (error) {
-        if (!(error instanceof Refusal) || error.code !== 422 || !(await this.#look(files, into, manner))) throw error;
+        if (!(error instanceof Refusal) || error.code !== 422) throw error;
+        await this.#look(files, into, manner);
+        if (this.bench === null) throw error;
       }
     });
   }
 
-  /** Open the workbench where somebody should look; returns whether it is open. */
-  async #look(files: readonly SourceFile[], into: string | null, manner: Manner): Promise<boolean> {
+  /** Add the work that was asked about. */
+  async addSubmitted(): Promise<void> {
+    const { submitting } = this;
+    if (submitting === null) return;
+    await this.#run(() => this.#takeNow(submitting));
+    this.submitting = null;
+  }
+
+  async #takeNow({ files, into, manner }: { files: readonly SourceFile[]; into: string | null; manner: Manner }): Promise<void> {
+    this.#say((await takeFiles(files, into, manner)).report, into, t("load.done", { n: files.length }));
+    this.#last = { files, manner };
+  }
+
+  /** Open the workbench where somebody should look; returns what the files would say. */
+  async #look(files: readonly SourceFile[], into: string | null, manner: Manner): Promise<DryImport> {
     const found = await lookAt(files, into, manner);
     this.bench = needsLook(found) ? new Workbench(files, into, manner, found) : null;
-    return this.bench !== null;
+    return found;
   }
 
   /** Load what the workbench shows; what cannot be taken of it is left out. */
