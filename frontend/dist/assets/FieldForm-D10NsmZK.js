@@ -1,1 +1,0 @@
-export{t as default}from"./FieldForm-GotKx3vA.js";
