@@ -33,7 +33,7 @@ from scheduler.engine.yunikorn.shim.pods import named_app
 from scheduler.model.errors import SchedulerError
 from scheduler.model.objects import Key, cluster_of
 from scheduler.model.problems import Form
-from scheduler.model.reasons import QUOTA_RESERVED
+from scheduler.model.reasons import QUOTA_RESERVED, has_ended
 from scheduler.model.sentence import Quantity, Sentence, few, plain
 from scheduler.words.why import Asked, Befell
 
@@ -121,7 +121,7 @@ def answers(world: World, name: str, past: Past = NO_PAST) -> list[Answer]:
     for find in finders:
         found = list(find(world, wanted, own, name))
         if found:
-            return [_with_past(one, past) for one in found[:MOST_ANSWERS]]
+            return [_with_past(world, one, past) for one in found[:MOST_ANSWERS]]
     gone = [key for key in past.named(own) if wanted in ("", key.kind)]
     if not gone:
         raise SchedulerError(Form.NOT_IN_WORLD.said(key=name))
@@ -131,11 +131,15 @@ def answers(world: World, name: str, past: Past = NO_PAST) -> list[Answer]:
     ]
 
 
-def _with_past(one: Answer, past: Past) -> Answer:
-    """Put what ended its last run before why it is as it is."""
+def _with_past(world: World, one: Answer, past: Past) -> Answer:
+    """Put what ended its last run before why it is as it is; a pod may be over."""
     key = Key(*one.about.split("/", 2)) if one.about.count("/") == 2 else None
     ends = past.of(key) if key else ()
-    return _answer(one.about, one.state, [*befell(ends), *one.said]) if ends else one
+    if key is None or not ends:
+        return one
+    obj = world.objects.get(key)
+    over = obj is not None and key.kind == "Pod" and has_ended(obj.status)
+    return _answer(one.about, one.state, [*befell(ends), *(() if over else one.said)])
 
 
 def _fits(key: Key, name: str) -> bool:

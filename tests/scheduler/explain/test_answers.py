@@ -9,6 +9,7 @@ import pytest
 from scheduler.analysis.explain import to_document
 from scheduler.analysis.explain.answers import Answer, answers, lines_of, overview
 from scheduler.analysis.explain.counterfactuals import counterfactuals
+from scheduler.analysis.explain.past import DecidedPast
 from scheduler.analysis.explain.workloads import explain
 from scheduler.engine.tick import simulate
 from scheduler.engine.world import World
@@ -271,3 +272,11 @@ def test_the_threshold_is_named_and_tried_as_a_change():
     tried = {v.kind: v for v in counterfactuals(world, key, horizon_ms=30_000).verdicts}
     found = tried["maxPriorityThreshold"]
     assert (found.now, found.value, found.verdict) == ("10", "50", "yes")
+
+
+def test_a_pod_that_is_over_says_so_once():
+    world = world_of(node("n1", cpu=4), pod("quick", cpu=1, runtime="5s"), stack="kube")
+    decisions = simulate(world, until_ms=30_000).decisions
+    world.freshen()
+    [found] = answers(world, "quick", DecidedPast(decisions))
+    assert [text.startswith("It ended at ") for text in found.sentences] == [True]
