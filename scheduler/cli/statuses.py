@@ -13,7 +13,7 @@ import traceback
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from scheduler.model.errors import InvariantError, NoProgressError
+from scheduler.model.errors import InvariantError, NoProgressError, RegistrationError
 
 GOOD, FAILED, REFUSED, OURS = 0, 1, 2, 3
 INTERRUPTED = 128 + signal.SIGINT
@@ -38,6 +38,8 @@ def ended(work: Callable[[], int]) -> int:
         return NOBODY_READS
     except KeyboardInterrupt:
         return INTERRUPTED
+    except RegistrationError as error:  # a plug-in of theirs, read with the engine
+        return refused(error)
     except Exception:
         traceback.print_exc()
         sys.stderr.write(_REPORT)

@@ -180,11 +180,22 @@ def load(family: Family | None = None) -> None:
     if GROUP not in _loaded:
         _loaded.add(GROUP)
         importlib.import_module(_INTERFACE)
-        _import_entry_points()
-        for text in filter(None, os.environ.get(FILES, "").split(os.pathsep)):
-            path = Path(text)
-            for file in sorted(path.glob("*.py")) if path.is_dir() else [path]:
-                _import_file(file)
+        before = dict(_entries)
+        try:
+            _import_plug_ins()
+        except RegistrationError:
+            _entries.clear()
+            _entries.update(before)
+            _loaded.discard(GROUP)  # who asks later is told as well
+            raise
+
+
+def _import_plug_ins() -> None:
+    _import_entry_points()
+    for text in filter(None, os.environ.get(FILES, "").split(os.pathsep)):
+        path = Path(text)
+        for file in sorted(path.glob("*.py")) if path.is_dir() else [path]:
+            _import_file(file)
 
 
 def _load_packages(family: Family | None) -> None:
@@ -217,6 +228,10 @@ def _import_entry_points() -> None:
             ) from error
 
 
+#: What a module raises that is read and does not hold.
+_OF_A_MODULE = (AttributeError, NameError, TypeError, ValueError)
+
+
 def _import_file(path: Path) -> None:
     loader = SourceFileLoader(f"quotalab_policy_{path.stem}", str(path))
     spec = importlib.util.spec_from_loader(loader.name, loader)
@@ -224,7 +239,7 @@ def _import_file(path: Path) -> None:
     module = sys.modules[loader.name] = importlib.util.module_from_spec(spec)
     try:
         loader.exec_module(module)
-    except (ImportError, OSError, SyntaxError, AttributeError) as error:
+    except (ImportError, OSError, SyntaxError, *_OF_A_MODULE) as error:
         raise RegistrationError(
             f"{FILES}: expected a Python file that can be imported, or a folder of "
             f"such files, got {path}: {error}"

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -107,6 +111,38 @@ def test_a_file_that_cannot_be_imported_is_named(enrol, tmp_path):
     (tmp_path / "broken.py").write_text("import no_such_module\n")
     with pytest.raises(RegistrationError, match=r"QUOTALAB_POLICIES: .*broken\.py"):
         enrol(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "text", ["import no_such_module\n", "class (\n", "Mine\n", "int('x')\n"]
+)
+def test_each_who_asks_is_told_of_a_file_that_fails_and_of_none_beside_it(
+    enrol, tmp_path, text
+):
+    (tmp_path / "a.py").write_text(
+        "from quotalab.policies import Policy, proposal\n"
+        "@proposal('Fine', label='Fine', help='')\n"
+        "class Fine(Policy):\n    pass\n"
+    )
+    (tmp_path / "broken.py").write_text(text)
+    for ask in (lambda: enrol(tmp_path), registry.load):
+        with pytest.raises(RegistrationError, match=r"QUOTALAB_POLICIES: .*broken\.py"):
+            ask()
+
+
+def test_a_command_ends_by_a_file_that_is_not_there_in_one_line(tmp_path):
+    scenario = Path(__file__).parents[3] / "sandbox/scenarios/friday-rush"
+    ended = subprocess.run(
+        [sys.executable, "-m", "scheduler", "run", scenario, "--until", "1s"],
+        env={**os.environ, registry.FILES: str(tmp_path / "none.py")},
+        cwd=Path(__file__).parents[3],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 2
+    assert "none.py" in ended.stderr
+    assert "fault of the program" not in ended.stderr
 
 
 def test_a_policy_of_a_file_is_found_by_its_name(enrol, tmp_path):
