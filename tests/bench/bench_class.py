@@ -44,6 +44,9 @@ class Follower:
         self.heard: dict[str, float] = {}  # query of the trainer -> Unix seconds
         self.votes: list[tuple[int, float]] = []  # how many at the newest stop, when
         self.open = False
+        self.version = (
+            -1
+        )  # news may overtake each other: an older one is left, as by a page
 
     async def listen(self, url: str) -> None:
         async with websockets.connect(url, max_size=None, open_timeout=60) as socket:
@@ -51,8 +54,9 @@ class Follower:
             async for frame in socket:
                 self.open = True
                 message = json.loads(frame)
-                if message["type"] != "lesson":
+                if message["type"] != "lesson" or message["version"] < self.version:
                     continue
+                self.version = message["version"]
                 self.heard.setdefault(message["query"], time.time())
                 stop = int(message["query"].partition("=")[2] or 1) - 1
                 count = sum(t["count"] for t in message["tallies"] if t["stop"] == stop)

@@ -321,6 +321,7 @@ def test_a_report_leads_back_to_the_choice_of_run_times(
     plain = plain.replace('command: [sleep, "90"]', "image: i")
     (tmp_path / "given" / "late.yaml").write_text(plain)
     drop_folder(page, tmp_path / "given")
+    page.get_by_role("button", name="Add it").click()
     page.get_by_role("button", name="What came of it").click()
     report = page.get_by_role("dialog", name="What came of it")
     report.get_by_role("button", name="Choose run times…").click()
