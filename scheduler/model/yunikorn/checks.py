@@ -212,7 +212,7 @@ def _descend(
             if found is not None and (problem := check(given, found)):
                 at = f"{path}.limits[{index}]"
                 raise fields.error(at, in_field(f"{kind} {name!r}", problem))
-            inherited = found[0] if found is not None else None
+            inherited, _ = above.get((kind, name), (None, 0))  # not of ANY
             here[kind, name] = (resources.least(own, inherited), given[1])
     for index, child in enumerate(queue.queues):
         at = f"{path}.queues[{index}]"

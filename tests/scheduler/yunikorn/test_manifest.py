@@ -187,3 +187,29 @@ def test_a_world_names_the_queue_of_a_property_that_is_not_taken() -> None:
 )
 def test_properties_that_are_taken_are_not_reported(texts: dict[str, str]) -> None:
     assert list(problems(texts)) == []
+
+
+def limits_down_the_tree(name: str) -> str:
+    """Return queues of which the lowest lets ann have what the highest denies `name`."""
+    return f"""
+partitions:
+- name: default
+  queues:
+  - name: root
+    limits: [{{users: ['{name}'], maxresources: {{gpu: 1}}}}]
+    queues:
+    - name: a
+      limits: [{{users: [ann], maxresources: {{vcore: 2}}}}]
+      queues:
+      - name: b
+        limits: [{{users: [ann], maxresources: {{gpu: 4}}}}]
+"""
+
+
+def test_a_limit_is_inherited_by_the_same_name() -> None:
+    with pytest.raises(ManifestError, match="gpu is more than the limit further up"):
+        yunikorn.read_text(limits_down_the_tree("ann"))
+
+
+def test_a_limit_of_all_users_is_not_inherited_below_an_own_one() -> None:
+    assert yunikorn.read_text(limits_down_the_tree("*")).name == "default"

@@ -228,7 +228,12 @@ def down(queue: Queue, further_up: Limited) -> None:
                 if higher:
                     refuse(above(own[0], higher[0]), "limit above the one further up")
                     refuse(bool(higher[1]) and not 0 < own[1] <= higher[1], "apps")
-                here[kind][name] = own
+                of_name = named[name][0] if name in named else {}
+                least = {
+                    each: min(has[each] for has in (own[0], of_name) if each in has)
+                    for each in {**own[0], **of_name}
+                }
+                here[kind][name] = least, own[1]
     for child in below(queue):
         down(child, here)
 
