@@ -14,6 +14,7 @@ from typing import Any
 from sandbox.models import Sandbox, StoredObject
 from sandbox.world.worlds import policy_of, state_of
 from scheduler.engine.yunikorn.messages import CLUSTER_IS_FULL
+from scheduler.engine.yunikorn.shim.recorder import UNSCHEDULABLE, unscheduled
 from scheduler.engine.yunikorn.shim.state import KeptPlaceholder, kept_placeholders
 from scheduler.model import durations
 
@@ -124,10 +125,5 @@ def _status(holder: KeptPlaceholder) -> Document:
         return {"phase": "Running", "conditions": conditions}
     if not holder.scale_up:
         return {"phase": "Pending"}
-    condition = {
-        "type": "PodScheduled",
-        "status": "False",
-        "reason": "Unschedulable",
-        "message": CLUSTER_IS_FULL,
-    }
+    condition = unscheduled(UNSCHEDULABLE, CLUSTER_IS_FULL)
     return {"phase": "Pending", "conditions": [condition]}

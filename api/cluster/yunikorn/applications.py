@@ -165,9 +165,8 @@ def _as_logged(text: str) -> str:
 def request(ask: Ask, times: Times) -> Record:
     """Return what waits, and what was said of it."""
     said = ask.log
-    if (
-        messages.DOES_NOT_HELP in said
-    ):  # each cycle looks, an attempt is made every 15 s
+    # Each cycle looks at it, and an attempt is made every 15 s: most looks find so.
+    if messages.DOES_NOT_HELP in said:
         said = {messages.PRECONDITIONS_FAILED: said[messages.DOES_NOT_HELP], **said}
     log = [
         {"message": _as_logged(text), "lastOccurrence": times(at), "count": 1}

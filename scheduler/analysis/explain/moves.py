@@ -7,6 +7,7 @@ evicted, its node is cordoned until it has another one, and the scheduler places
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import NamedTuple
 
 from scheduler.analysis.forecast.submission import submitted
@@ -35,7 +36,8 @@ def moves(world: World, waiting: Key, *, span_ms: int, limit: int) -> Iterator[M
     Source: <https://github.com/kubernetes-sigs/descheduler#pod-evictions>.
     """
     until_ms = world.context.now_ms + span_ms
-    for lost, pod in sorted(_evictable(world))[:limit]:
+    able = (one for one in sorted(_evictable(world)) if not _held(world, one[1]))
+    for lost, pod in islice(able, limit):
         node = world.objects[Key("Node", "", str(world.objects[pod].spec["nodeName"]))]
         copy = fork(world)
         _cordon(copy, node, closed=True)
@@ -70,12 +72,12 @@ def _evictable(world: World) -> Iterator[tuple[int, Key]]:
         again = owner != key or life.timing(pod).recreate
         if cluster_of(key) or run is None or not again or not pod.spec.get("nodeName"):
             continue
-        if not _held_by_a_budget(world, key):
-            since = run.started_ms if run.started_ms is not None else 0
-            yield max(0, world.context.now_ms - since), key
+        since = run.started_ms if run.started_ms is not None else 0
+        yield max(0, world.context.now_ms - since), key
 
 
-def _held_by_a_budget(world: World, key: Key) -> bool:
+def _held(world: World, key: Key) -> bool:
+    """Return whether a disruption budget holds a pod. O(pods of its namespace)."""
     if world.kube is None:
         return False
     cluster, pod = world.kube.clusters()[0], world.objects[key]

@@ -143,8 +143,9 @@ class YunikornStage(NodeHandlers):
 
         Source: docs/semantics/yunikorn.md#outstanding-requests
         """
-        for ask in outstanding(self.partition):
-            if not ask.scale_up:
+        unmarked = self.partition.unmarked
+        for ask in outstanding(self.partition) if unmarked else ():
+            if unmarked.pop(ask.key, None) is not None:
                 ask.scale_up = True
                 if ask.pod is not None:
                     self.context.journal.touch(ask.pod.key)

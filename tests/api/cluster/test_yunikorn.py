@@ -9,6 +9,9 @@ import yaml
 
 from api.cluster.yunikorn.paths import PATHS
 from sandbox import actions
+from sandbox.explain import application_states
+from sandbox.explain.application_states import ApplicationStates
+from sandbox.explain.counting import CountCache
 from sandbox.models import Sandbox
 from tests.sandbox.conftest import tick
 from tests.sandbox.whatifs.test_queues_in_config_maps import MAP, POLICY, QUEUES, WHOLE
@@ -229,3 +232,23 @@ def test_a_sandbox_of_another_stack_says_so(call, busy):
     answer = call("get", busy, f"{DEFAULT}/queues")
     assert answer.status_code == 404
     assert "not yunikorn" in answer.json()["message"]
+
+
+def test_state_logs_brought_forward_tick_by_tick_are_those_read_from_scratch(
+    person, yunikorn
+):
+    forward = CountCache(ApplicationStates, application_states._read)
+    for n in range(40):
+        tick(yunikorn)
+        if n == 20:
+            actions.do_rewind(person, yunikorn.pk, tick=10)
+            actions.do_play(person, yunikorn.pk)
+        yunikorn.refresh_from_db()
+        found = forward.brought_to(yunikorn, {})
+    scratch = CountCache(ApplicationStates, application_states._read)
+    assert found == scratch.brought_to(yunikorn, {})
+    assert {state for log in found.entered.values() for _, state in log} >= {
+        "Starting",
+        "Accepted",
+        "Running",
+    }

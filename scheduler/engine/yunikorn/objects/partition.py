@@ -109,6 +109,8 @@ class Partition(PartitionState):
         self.asks[ask.key] = ask
         ask.held = app.reserves and not ask.placeholder
         self.pending += 1
+        if not ask.scale_up:
+            self.unmarked[ask.key] = ask
         self.nodes.note_ask(ask.needs)
         if restore:
             model.insert(app, ask)
@@ -159,6 +161,7 @@ class Partition(PartitionState):
         before = app.priority
         model.remove(app, ask)
         self.pending -= 1
+        self.unmarked.pop(ask.key, None)
         ask.node = node
         leaf.allocate(ask.resource)
         self._hold(ask, node)
@@ -211,6 +214,7 @@ class Partition(PartitionState):
         before = app.priority
         del self.asks[ask.key]
         self.pending -= 1
+        self.unmarked.pop(ask.key, None)
         model.remove(app, ask)
         if not ask.held:
             leaf.remove_pending(ask.resource)
@@ -374,9 +378,16 @@ def violations(partition: Partition) -> Iterator[str]:
             if value < 0:
                 yield f"node {node.name}: pods exceed its {name} by {-value}"
     yield from _order_of_nodes(partition.nodes)
-    waiting = sum(ask.node is None for ask in partition.asks.values())
-    if waiting != partition.pending:
-        yield f"pending is {partition.pending}, counted {waiting}"
+    waiting = [ask for ask in partition.asks.values() if ask.node is None]
+    if len(waiting) != partition.pending:
+        yield f"pending is {partition.pending}, counted {len(waiting)}"
+    unmarked = {ask.key for ask in waiting if not ask.scale_up}
+    if unmarked != partition.unmarked.keys():
+        yield f"unmarked are {sorted(partition.unmarked)}, counted {sorted(unmarked)}"
+    for ask in waiting:
+        held = ask.app.reserves and not ask.placeholder
+        if ask.held is not held:
+            yield f"{ask} is {'' if ask.held else 'not '}held back by its gang"
 
 
 def _order_of_nodes(order: NodeOrder) -> Iterator[str]:

@@ -128,6 +128,8 @@ class PartitionState:
         self.dynamic: list[tuple[str, bool]] = []  # made queues, in order, leaf?
         self.counter = 0
         self.pending = 0  # asks without a node
+        #: Those of them of which it is not known yet that more nodes would help them.
+        self.unmarked: dict[str, Ask] = {}
         self.reservations = 0
         self.gang_count = 0  # applications with task groups
         self.dirty = True  # something changed since the last idle cycle

@@ -206,6 +206,8 @@ def write_pod(obj: Object, ask: Ask | None, rejected: str | None, stage: str) ->
         obj.state[stage] = state
     else:
         obj.state.pop(stage, None)
+    if ask is None and not rejected:
+        return
     given = obj.status.get("conditions") or []
     if (condition := _condition(ask, rejected)) is not None:
         others = [one for one in given if one["type"] != SCHEDULED]
@@ -218,14 +220,13 @@ def write_pod(obj: Object, ask: Ask | None, rejected: str | None, stage: str) ->
 
 def _condition(ask: Ask | None, rejected: str | None) -> dict[str, str] | None:
     if rejected:
-        return _unscheduled(APPLICATION_REJECTED, rejected)
-    if ask is None:
-        return None
+        return unscheduled(APPLICATION_REJECTED, rejected)
+    assert ask is not None
     if ask.node is not None:
         return {"type": SCHEDULED, "status": "True"}
     if not ask.scale_up:
         return None
-    return _unscheduled(UNSCHEDULABLE, messages.CLUSTER_IS_FULL)
+    return unscheduled(UNSCHEDULABLE, messages.CLUSTER_IS_FULL)
 
 
 def scheduled_condition(obj: Object) -> Mapping[str, str] | None:
@@ -237,11 +238,12 @@ def scheduled_condition(obj: Object) -> Mapping[str, str] | None:
     found = next((one for one in given if one["type"] == SCHEDULED), None)
     log = obj.state.get(STAGE, {}).get("log")
     if log and (found is None or found.get("reason") == UNSCHEDULABLE):
-        return _unscheduled(UNSCHEDULABLE, "; ".join(log))
+        return unscheduled(UNSCHEDULABLE, "; ".join(log))
     return found
 
 
-def _unscheduled(reason: str, message: str) -> dict[str, str]:
+def unscheduled(reason: str, message: str) -> dict[str, str]:
+    """Return the PodScheduled condition of a pod without a node."""
     return {"type": SCHEDULED, "status": "False", "reason": reason, "message": message}
 
 

@@ -48,11 +48,7 @@ def dump_state(shim: ShimState) -> dict[str, Any]:
         "last": last if last is not None and last >= now else None,
         "queues": [_made(shim, *made) for made in partition.dynamic],
         "apps": [_application(app, left=app.id in shim.stored_apps) for app in odd],
-        "waysBack": {
-            name: entered
-            for name, entered in sorted(partition.ways_back.items())
-            if name in partition.apps
-        },
+        "waysBack": dict(sorted(partition.ways_back.items())),
         "gangs": [_gang(app) for _, app in sorted(partition.apps.items()) if app.gang],
         "quota": _quota(shim),
         "allocating": sorted(partition.root.allocating),
@@ -333,7 +329,9 @@ def restore_pod(shim: ShimState, ask: Ask, kept: dict[str, Any]) -> None:
     ask.triggered = kept.get("triggered", False)
     ask.checked_ms = kept.get("checked")
     ask.log = dict.fromkeys(kept.get("log", ()), 0)
-    ask.scale_up = kept.get("scaleUp", False)
+    if kept.get("scaleUp"):
+        ask.scale_up = True
+        partition.unmarked.pop(ask.key, None)
     assert ask.pod is not None
     app.submit_ms = min(app.submit_ms, ask.pod.submit_ms)
     if app.order_entry is not None:
