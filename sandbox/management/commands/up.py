@@ -38,8 +38,6 @@ from sandbox.process.services import (
 )
 from sandbox.worker.clock import Clock
 from scheduler import ENGINE
-from scheduler.model import registry
-from scheduler.model.errors import RegistrationError
 
 logger = logging.getLogger(__name__)
 
@@ -80,10 +78,6 @@ class Command(BaseCommand):
                 "DATABASE_URL is set: start web, worker and clock on their own there, "
                 "as docker-compose.yml does."
             )
-        try:
-            registry.entries("proposal")
-        except RegistrationError as error:  # else nobody would be told
-            raise CommandError(str(error)) from None
         if options["lan"] and not settings.LAN:
             _start_for_others(options["lan"])
         signal.signal(signal.SIGTERM, _end)
