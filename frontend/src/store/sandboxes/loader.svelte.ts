@@ -105,8 +105,10 @@ class Loader {
   async addSubmitted(): Promise<void> {
     const { submitting } = this;
     if (submitting === null) return;
-    await this.#run(() => this.#takeNow(submitting));
-    this.submitting = null;
+    await this.#run(async () => {
+      await this.#takeNow(submitting);
+      this.submitting = null; // where it is refused the question stays
+    });
   }
 
   async #takeNow({ files, into, manner }: { files: readonly SourceFile[]; into: string | null; manner: Manner }): Promise<void> {
