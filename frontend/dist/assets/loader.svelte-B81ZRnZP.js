@@ -1,1 +1,0 @@
-export{t as loader}from"./loader.svelte-ci9BjZGU.js";
