@@ -198,6 +198,22 @@ def test_work_that_is_dropped_on_a_world_says_when_it_would_start_before_it_is_a
     assert page.request.get(f"{api}/objects/{name}").ok
 
 
+def test_dropped_work_that_needs_a_look_says_there_when_it_would_start(
+    board: Board,
+) -> None:
+    page = board.page
+    begin(board, kueue_world(), 3)
+    work = job("second", queue="main", cpu=2)
+    (container,) = work["spec"]["template"]["spec"]["containers"]
+    container["command"] = ["sleep", "60"]
+    drop(page, "second.yaml", json.dumps(work))
+    bench = page.get_by_test_id("workbench")
+    expect(bench.get_by_test_id("would")).to_contain_text("It would wait")
+    bench.get_by_role("button", name="Cancel").click()
+    expect(bench).to_have_count(0)
+    board.agrees()
+
+
 def test_a_queue_without_quota_is_not_idle_and_forty_legends_leave_the_chart_room(
     board: Board,
 ) -> None:
