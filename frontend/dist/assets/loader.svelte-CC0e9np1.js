@@ -1,0 +1,1 @@
+export{t as loader}from"./loader.svelte-C9wW6_b3.js";
