@@ -214,6 +214,24 @@ def test_dropped_work_that_needs_a_look_says_there_when_it_would_start(
     board.agrees()
 
 
+def test_a_card_that_flies_says_no_number_twice(board: Board) -> None:
+    page = board.page
+    begin(board, kueue_world(), 0)
+    page.evaluate(
+        """() => new MutationObserver((changes) => {
+            for (const { addedNodes } of changes) for (const node of addedNodes)
+                if (node.classList?.contains("card"))
+                    (window.flown ??= []).push(node.querySelectorAll("[data-fact]").length);
+        }).observe(document.body, { childList: true })"""
+    )
+    step = page.get_by_role("button", name="Step one tick")
+    for tick in (1, 2, 3):
+        step.click()
+        expect(page.get_by_test_id("tick")).to_have_text(str(tick))
+    page.wait_for_function("() => window.flown !== undefined")
+    assert set(page.evaluate("() => window.flown")) == {0}
+
+
 def test_a_queue_without_quota_is_not_idle_and_forty_legends_leave_the_chart_room(
     board: Board,
 ) -> None:

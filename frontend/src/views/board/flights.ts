@@ -71,7 +71,8 @@ function fly(starts: ReadonlyMap<string, Box>): void {
 
 function copyOf(card: HTMLElement, box: Box): HTMLElement {
   const copy = card.cloneNode(true) as HTMLElement;
-  delete copy.dataset["card"];
+  copy.removeAttribute("data-card");
+  for (const one of copy.querySelectorAll("[data-fact]")) one.removeAttribute("data-fact"); // the card says it
   copy.removeAttribute("role");
   copy.removeAttribute("tabindex");
   copy.setAttribute("aria-hidden", "true");
