@@ -1,1 +1,0 @@
-export{t as loader}from"./loader.svelte-C9wW6_b3.js";
