@@ -6,19 +6,26 @@ from collections.abc import Iterator
 
 from scheduler.model.releases.kueue_gates import KUEUE_GATES
 from scheduler.model.releases.release import (
+    API_VERSIONS,
     FOLLOWED_FROM,
     KNOWN,
     NEWEST,
     TITLES,
     UNRELEASED,
-    WAITING,
     Release,
     Scheduler,
     known,
     kueue_gates,
     older,
+    parsed,
 )
-from scheduler.model.releases.rules import RULES, Rule
+from scheduler.model.releases.rules import (
+    RECOVERS,
+    RULES,
+    WAITS,
+    Rule,
+    waiting_defaults,
+)
 
 _HEAD = """# Releases
 
@@ -181,19 +188,27 @@ def _followed(rule: Rule, has: list[str]) -> str:
 
 
 def _defaults() -> Iterator[str]:
-    for row in WAITING:
-        timeout = (
-            "required" if row.timeout_ms is None else f"{row.timeout_ms // 60_000} m"
-        )
-        cells = (
-            row.version,
-            row.since,
-            "on" if row.on else "off",
-            timeout,
-            "the timeout" if row.recovers else "none",
-            "true" if row.blocks else "false",
-        )
-        yield f"| {' | '.join(cells)} |"
+    """Yield a row per apiVersion and release from which its defaults are others."""
+    changes = {RECOVERS.since, WAITS.since}
+    for version, first in API_VERSIONS:
+        before = None
+        for since in sorted({first, *changes}, key=parsed):
+            if older(since, first):
+                continue
+            row = waiting_defaults(version, Release(kueue=since))
+            if row == before:
+                continue
+            before = row
+            minutes = row.timeout_ms and row.timeout_ms // 60_000
+            cells = (
+                version,
+                since,
+                "on" if row.on else "off",
+                f"{minutes} m" if minutes else "required",
+                "the timeout" if row.recovers else "none",
+                "true" if row.blocks else "false",
+            )
+            yield f"| {' | '.join(cells)} |"
 
 
 def _gates() -> Iterator[str]:

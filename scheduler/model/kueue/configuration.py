@@ -42,12 +42,11 @@ from scheduler.model.proposals import Chosen
 from scheduler.model.releases.release import (
     NO_RELEASE,
     Release,
-    WaitingDefaults,
     api_version,
     check_gates,
     kueue_gates,
+    reads,
     usual,
-    waiting_defaults,
 )
 from scheduler.model.releases.rules import (
     EXACT_TRANSFORMATIONS,
@@ -60,6 +59,8 @@ from scheduler.model.releases.rules import (
     PREFERENCE,
     SELECTORS,
     UNIFORM_BATCH,
+    WaitingDefaults,
+    waiting_defaults,
 )
 from scheduler.model.selectors import Requirement, Selector, read_selector
 from scheduler.model.transformations import ResourceTransform
@@ -298,7 +299,7 @@ def _version(document: Document, release: str | None = None) -> str:
             "kueue.apiVersion",
         )
     version = str(given).rpartition("/")[2]
-    if release is not None and waiting_defaults(version, release) is None:
+    if release is not None and not reads(version, release):
         raise PolicyError(
             Problem.CONFIGURATION_VERSION.said(release=release, given=version),
             "kueue.apiVersion",
@@ -348,8 +349,7 @@ def _waiting_in(
     """Return waitForPodsReady with what that release fills in; None where it is off."""
     if release is None:
         return None if section is None else _waiting(section)
-    filled = waiting_defaults(version, release)
-    assert filled is not None, "its apiVersion was read"
+    filled = waiting_defaults(version, Release(kueue=release))
     if gates.waits_for_no_pods or (section is None and not filled.on):
         return None
     return _filled(_waiting(section or {}), filled)

@@ -24,6 +24,7 @@ from scheduler.model.releases.release import (
     reaches,
 )
 
+_MINUTE = 60_000
 #: Who notices: a judgement.
 Who = Literal["many", "some", "few"]
 #: How it is known: played on the real one, read in its source, or told by its changelog.
@@ -157,6 +158,8 @@ PODSETS_SHARE_PODS: Final = rule("topology-several-podsets-pods")
 RAY: Final = rule("ray-autoscaler")
 RAY_SUBMITTER: Final = rule("ray-submitter")
 RAY_STATE: Final = rule("ray-fault-tolerance")
+WAITS: Final = rule("wait-for-pods-ready")
+RECOVERS: Final = rule("recovery-timeout")
 FLAVOR_EDITS: Final = rule("flavor-edits-requeue")
 BALANCE: Final = rule("balance-change")
 BALANCE_SKIPS: Final = rule("balance-skips")
@@ -175,6 +178,28 @@ def most_pod_sets(release: Release) -> int:
     if PODSETS.holds(release):
         return 18
     return 10 if reaches(release.of("kueue") or "", "0.18.0") else 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaitingDefaults:
+    """Of waitForPodsReady, where a Configuration leaves it out."""
+
+    on: bool  # where there is no section
+    timeout_ms: int | None  # None: the field is required
+    recovers: bool  # recoveryTimeout is the timeout; else there is none
+    blocks: bool  # blockAdmission
+
+
+def waiting_defaults(version: str, release: Release) -> WaitingDefaults:
+    """Return the defaults of a release for an apiVersion of the Configuration."""
+    first = version == "v1beta1"
+    on = not first and WAITS.holds(release)
+    return WaitingDefaults(
+        on=on,
+        timeout_ms=5 * _MINUTE if first else 30 * _MINUTE if on else None,
+        recovers=RECOVERS.holds(release),
+        blocks=first,
+    )
 
 
 def missing(release: Release) -> list[Rule]:

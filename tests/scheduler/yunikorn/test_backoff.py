@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.scheduler.yunikorn.worlds import NOW_MS, World, queue
 
 
-def _world(backoff: str = "1") -> World:
+def _world(backoff: str = "1", **given: str) -> World:
     """Two requests that fit nowhere, and one behind them that would fit."""
     made = World(
         queue(
@@ -16,6 +18,7 @@ def _world(backoff: str = "1") -> World:
         queue("other"),
         nodes={"half": 8, "n": 4},
         laws="released",
+        **given,
     )
     made.running("busy", "root.other", 4, node="half")
     for number in range(2):
@@ -35,6 +38,13 @@ def test_without_it_the_small_request_is_placed() -> None:
     made = _world("0")
     made.cycle()
     assert "small" in made.places()
+
+
+@pytest.mark.parametrize(("release", "placed"), [("1.7.0", True), ("1.8.0", False)])
+def test_no_application_pauses_before_1_8(release: str, placed: bool) -> None:
+    made = _world(release=release)
+    made.cycle()
+    assert ("small" in made.places()) is placed
 
 
 def test_too_few_of_them_are_no_reason_to_pause() -> None:

@@ -1,0 +1,116 @@
+"""Rows of the ledger of Kueue: a world on the last release before one, and on the first."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from scheduler.engine.tick import simulate
+from scheduler.model.objects import Key
+from scheduler.model.releases.release import UNRELEASED, Release
+from tests.builders import job, node, small_cluster, workload_priority, world_of
+from tests.scheduler.kueue.topology.test_node_failures import Racks
+from tests.scheduler.lifetime.test_elastic_jobs import elastic, scaled, slices
+from tests.scheduler.lifetime.test_pod_controllers import controller
+
+
+def racks(release: str) -> Racks:
+    return Racks(release=Release(kueue=release))
+
+
+# ---- topology
+
+
+@pytest.mark.parametrize(
+    ("release", "hosts"),
+    [("0.14.8", {"h2": 2, "h3": 2}), ("0.15.0", {"h1": 1, "h2": 2, "h3": 1})],
+)
+def test_unconstrained_pods_take_the_least_free_hosts_since_0_15(release, hosts):
+    made = racks(release)
+    made.gang("before", 1)
+    made.run(0)
+    assert made.hosts("before") == {"h1": 1}
+    made.gang("w", 4, unconstrained=True)
+    made.run(1)
+    assert made.hosts("w") == hosts
+
+
+@pytest.mark.parametrize(("release", "admits"), [("0.17.8", True), ("0.18.0", False)])
+def test_flavors_share_what_is_used_on_their_hosts_since_0_18(release, admits):
+    made = racks(release)
+    spec = {"topologyName": "racks", "nodeLabels": {"pool": "main"}}
+    made.put("ResourceFlavor", "other", spec, namespace="")
+    made.gang("fills", 8, preferred="rack")
+    made.run(0)
+    made.queue("q", 100, flavor="other")
+    made.gang("w", 1)
+    made.run(1)
+    assert bool(made.hosts("w")) is admits
+
+
+@pytest.mark.parametrize(("release", "admits"), [("0.17.5", 1), ("0.17.6", 2)])
+def test_who_lost_its_places_finds_others_in_the_same_cycle_since_0_17_6(
+    release, admits
+):
+    made = racks(release)
+    made.queue("beside", 100, flavor="tas")
+    made.gang("w", 2)
+    pod_sets = made.objects[Key("Workload", "default", "w")].spec["podSets"]
+    made.workload("other", "beside", podSets=pod_sets)
+    made.controllers()
+    made.stage.cycle()
+    assert len(made.runs()) == admits
+
+
+# ---- jobs
+
+
+@pytest.mark.parametrize(("release", "workloads"), [("0.17.8", 1), ("0.18.0", 2)])
+def test_an_elastic_job_is_scaled_while_it_runs_since_0_18(release, workloads):
+    world = world_of(
+        *small_cluster(cpu=6),
+        elastic(2, runtime="60s"),
+        scaled("10s", 6),
+        release={"kueue": release},
+    )
+    simulate(world, until_ms=10_000)
+    assert len(slices(world)) == workloads
+
+
+@pytest.mark.parametrize(("release", "priority"), [("0.19.2", 0), (UNRELEASED, 10)])
+def test_a_class_named_default_is_that_of_jobs_without_one_in_main(release, priority):
+    world = world_of(
+        *small_cluster(),
+        workload_priority("default", 10),
+        job("j", queue="main"),
+        release={"kueue": release},
+    )
+    simulate(world, until_ms=1_000)
+    [workload] = [world.get(key) for key in world.keys("Workload")]
+    assert workload.spec.get("priority", 0) == priority
+
+
+def none_left() -> dict[str, Any]:
+    target = {"kind": "StatefulSet", "name": "web"}
+    return {
+        "apiVersion": "quotalab.dev/v1",
+        "kind": "Change",
+        "metadata": {"name": "c", "annotations": {"quotalab.dev/arrival": "10s"}},
+        "spec": {"target": target, "patch": {"spec": {"replicas": 0}}},
+    }
+
+
+@pytest.mark.parametrize(("release", "kept"), [("0.18.2", False), ("0.18.3", True)])
+def test_a_set_of_no_replicas_keeps_its_workload_on_hold_since_0_18_3(release, kept):
+    of_queue = controller("StatefulSet", replicas=1)
+    of_queue["metadata"]["labels"] = {"kueue.x-k8s.io/queue-name": "main"}
+    world = world_of(
+        *small_cluster(),
+        node("n1"),
+        of_queue,
+        none_left(),
+        release={"kueue": release},
+    )
+    simulate(world, until_ms=60_000)
+    assert bool(list(world.keys("Workload"))) is kept
