@@ -11,6 +11,8 @@ import tempfile
 from collections.abc import Callable
 from typing import Any
 
+import yaml
+
 from scheduler.analysis.experiments.bases import FileBase
 from scheduler.analysis.experiments.document import read_experiment
 from scheduler.analysis.experiments.runs import plan, run
@@ -23,6 +25,7 @@ from scheduler.engine.world import World
 from scheduler.model.objects import Key, Object
 from scheduler.model.policy import Policy, PolicySpec
 from tests.bench.worlds import crowded, four_teams
+from tests.builders import cluster_queue, node
 
 Act = Callable[[], Any]
 Make = Callable[[int], Act]
@@ -119,6 +122,30 @@ def quiet_ticks(size: int) -> Act:
     return act
 
 
+def undo(size: int) -> Act:
+    """Undo an edit 125 ticks x size ago, of 44 jobs x size: 2,000 and 704 at 16."""
+    database()
+    from api.command.local import make_ticks
+    from sandbox import actions
+    from sandbox.access.people import local_user
+    from sandbox.models import Sandbox
+
+    ticks = 125 * size
+    nodes = yaml.safe_dump_all([node(f"n{n}", cpu=8) for n in range(8)])
+    files = [("teams.yaml", four_teams(jobs_each=11 * size)), ("nodes.yaml", nodes)]
+    key = actions.do_create(local_user(), files=files).sandbox.pk
+    queue = yaml.safe_dump(cluster_queue("a", cohort="all", cpu=12))
+    actions.do_import(local_user(), key, [("queue.yaml", queue)])
+    for _ in make_ticks(key, ticks):
+        pass
+
+    def act() -> None:
+        actions.do_undo(local_user(), key)
+        assert Sandbox.objects.get(pk=key).tick == ticks
+
+    return act
+
+
 def experiment_run(size: int) -> Act:
     """One run of an experiment: 12 jobs of four teams each x size, to its measures."""
     base = FileBase.read([("teams.yaml", four_teams(jobs_each=12 * size))])
@@ -194,6 +221,7 @@ CASES: dict[str, Make] = {
     "crowded-engine": crowded_engine,
     "crowded-ticks": crowded_ticks,
     "quiet-ticks": quiet_ticks,
+    "undo": undo,
     "experiment-run": experiment_run,
     "explanations": explanations,
     "kube-pods": kube_pods,

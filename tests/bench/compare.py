@@ -30,7 +30,7 @@ ROOT = Path(__file__).resolve().parents[2]
 COUNTS = Path(__file__).with_name("operations.json")
 OWN = ("api", "sandbox", "scheduler")
 #: What the tests count, in a few seconds; another Python may count otherwise.
-COUNTED = ("demo-ticks", "experiment-run", "kube-pods")
+COUNTED = ("demo-ticks", "undo", "experiment-run", "kube-pods")
 PYTHON = f"{sys.version_info[0]}.{sys.version_info[1]}"
 TURNS = 5
 SIZE = 4  # of what is compared
