@@ -102,6 +102,13 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     qos: str = BEST_EFFORT
     never_preempts: bool = False
 
+    def selects(self, name: str, labels: Mapping[str, str]) -> bool:
+        """Return whether its node selector and required node affinity allow a node."""
+        if any(labels.get(key) != value for key, value in self.node_selector):
+            return False
+        terms = self.node_required
+        return terms is None or any(term.matches(name, labels) for term in terms)
+
     @property
     def has_pod_terms(self) -> bool:
         """Return whether other pods decide where it may or wants to go."""

@@ -245,6 +245,7 @@ class Befell(Words, prefix="befell"):
     PREEMPTED = "{by} preempted it at {at} ({why})."
     EVICTED = "It was evicted at {at}: {why}"
     FINISHED = "It ended at {at} ({why})."
+    STATUS = "Its status says {reason}: {message}"
     TIMES = "That was the last of {n} times."
     GONE = "gone"
 
@@ -336,6 +337,11 @@ class IfSubmitted(Words, prefix="would"):
     )
     ONE_MORE = "one more node like {node}"
     FEWER = "{field}: {value} in place of {now}"
+    MAX = "the max of {queue} at {value} in place of {now}"
+    LIMIT = "the limit of {whose} in {queue} at {value} in place of {now}"
+    RUNNING = "maxapplications of {queue} at {value} in place of {now}"
+    RUNNING_OF = "maxapplications of {whose} in {queue} at {value} in place of {now}"
+    BOTH = "{first} and {second}"
     SMALLER = "{part} of what each pod asks: {asked}"
     NO_SELECTOR = "no nodeSelector {labels}"
     URGENT = "{kind} {name} ({value})"

@@ -12,7 +12,6 @@ from scheduler.engine.kube.plugins.inter_pod_affinity import (
     NOT_NEAR,
     UNWELCOME,
 )
-from scheduler.engine.kube.plugins.node_affinity import MISMATCH
 from scheduler.engine.kube.plugins.node_ports import NodePorts
 from scheduler.engine.kube.plugins.pod_topology_spread import SKEW
 from scheduler.engine.kube.plugins.taint_toleration import TaintToleration
@@ -24,6 +23,7 @@ from scheduler.engine.yunikorn.objects.model import (
     Rejected,
     State,
 )
+from scheduler.model.node_admission import MISMATCH
 
 #: Virtual milliseconds -> nanoseconds since the Unix epoch.
 Times = Callable[[int], int]

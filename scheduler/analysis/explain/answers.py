@@ -138,8 +138,12 @@ def _with_past(world: World, one: Answer, past: Past) -> Answer:
     if key is None or not ends:
         return one
     obj = world.objects.get(key)
-    over = obj is not None and key.kind == "Pod" and has_ended(obj.status)
-    return _answer(one.about, one.state, [*befell(ends), *(() if over else one.said)])
+    said = one.said
+    if obj is not None and key.kind == "Pod" and has_ended(obj.status):
+        reason, message = (str(obj.status.get(n, "")) for n in ("reason", "message"))
+        status = Befell.STATUS.said(reason=reason, message=message)
+        said = [status] if message else []
+    return _answer(one.about, one.state, [*befell(ends), *said])
 
 
 def _fits(key: Key, name: str) -> bool:

@@ -9,7 +9,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from scheduler.engine.kube.cache.node_info import NodeInfo
-from scheduler.engine.kube.plugins.node_affinity import wants
 from scheduler.engine.kube.plugins.taint_toleration import refuses
 from scheduler.model.node import CPU, HOSTNAME, MEMORY, PODS, Node
 from scheduler.model.pod import Pod
@@ -68,7 +67,7 @@ def empty_node(node: Node) -> NodeSpace:
 
 def suits(pod: Pod, node: Node) -> bool:
     """Return whether the pod may stand there, were all of it free."""
-    if node.unschedulable or not wants(pod, node):
+    if node.unschedulable or not pod.shape.selects(node.name, node.labels):
         return False
     return not refuses(node.taints, pod.shape.tolerations)
 

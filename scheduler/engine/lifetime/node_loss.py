@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from msgspec import UNSET
 
 from scheduler.engine.lifetime.pod_ends import (
@@ -12,11 +14,14 @@ from scheduler.engine.lifetime.pod_ends import (
 from scheduler.engine.lifetime.runs import Due, Run
 from scheduler.engine.lifetime.runtime_state import NODE
 from scheduler.engine.lifetime.starting import first_rolled
-from scheduler.model.decisions import Evict
+from scheduler.model.decisions import Evict, Fail
 from scheduler.model.durations import stamp_us
 from scheduler.model.event_words import Befallen
 from scheduler.model.jobs import pod_number
+from scheduler.model.node import read_node
+from scheduler.model.node_admission import rejection
 from scheduler.model.objects import Key, Object
+from scheduler.model.pod import read_pod
 from scheduler.model.sentence import Sentence
 
 _JOB = frozenset({"Job"})
@@ -146,6 +151,66 @@ class NodeLoss(PodEnds):
             obj = self.host.objects[pod]
             obj.status |= {"reason": reason, "message": message}
             self._touch(pod)
+
+    def reject_bound(self, pod: Object) -> None:
+        """Report that the kubelet rejects a pod that was made with its node, where it does.
+
+        One that runs, or has a start time, was admitted before.
+        Source: docs/semantics/kube-scheduler.md#what-a-kubelet-rejects.
+        """
+        node = self.host.objects.get(Key(NODE, "", self.placed.get(pod.key, "")))
+        phase = pod.status.get("phase") or "Pending"
+        if node is None or phase != "Pending" or pod.status.get("startTime"):
+            return
+        others = [
+            read_pod(obj.manifest, obj.status)
+            for key, at in self.placed.items()
+            if at == node.key.name and key != pod.key
+            if (obj := self.host.objects.get(key)) is not None
+        ]
+        used = Counter[str]()
+        for other in others:
+            used.update(other.shape.requests.exact)
+        found = rejection(
+            read_pod(pod.manifest, pod.status),
+            read_node(node.manifest, node.status),
+            used,
+            len(others),
+        )
+        if found is not None:
+            reason, message = found
+            self._emit(
+                Fail(
+                    at_ms=self.context.now_ms,
+                    subject=pod.key,
+                    node=node.key.name,
+                    reason=reason,
+                    message=message,
+                )
+            )
+
+    def reject_pod(self, decision: Fail) -> None:
+        """Let a pod fail that the kubelet of its node rejects.
+
+        One of a Job stays as an object. One that is in place was made with its node, and
+        would be again: it is made up for after a back-off, whoever owns it.
+        """
+        pod = decision.subject
+        in_place = pod in self.placed
+        status = {
+            "reason": decision.reason,
+            "message": f"Pod was rejected: {decision.message}",
+        }
+        run, obj = self.runs.get(self.owners.get(pod, pod)), self.host.objects.get(pod)
+        if run is None or obj is None or run.owner == pod or self.by_members(run):
+            self.fail_pod(pod, **status)
+        elif self.job_key(run.owner).kind == "Job":
+            self.end_pod(obj, failed=True)
+            self.leave_run(pod, refused=in_place)
+            obj.status |= status
+        else:
+            self.leave_run(pod, refused=in_place)
+            self.host.delete(pod)
 
     def end_reported(self, pod: Object) -> None:
         """Let a pod end as somebody says that it did; one of a Job that failed stays."""

@@ -79,6 +79,6 @@ class Reactions(TaintEviction):
     def _refused(self, decision: Fail) -> None:
         """React to a pod that failed on its node; a failed attempt waits on."""
         if decision.node and decision.subject.kind == POD:
-            self.lose_pod(decision.subject)
+            self.reject_pod(decision)
         elif decision.reason in REFUSED:
             self.end_refused(decision.subject)

@@ -7,7 +7,6 @@ from typing import Any
 
 import msgspec
 
-from scheduler.engine.kube.cache.node_info import NodeInfo
 from scheduler.engine.kube.framework.plugin import (
     NODE_UNLOCKED,
     POD_DELETED,
@@ -19,7 +18,7 @@ from scheduler.engine.kube.scheduling.host import AssumedPod, SchedulerRef
 from scheduler.engine.kube.scheduling.schedule_one import LOCK
 from scheduler.engine.kube.state import SharedCluster
 from scheduler.model.decisions import Bind, Fail, Preempt
-from scheduler.model.node import CPU, MEMORY, PODS
+from scheduler.model.node_admission import rejection
 from scheduler.model.objects import Key
 from scheduler.model.pod import Pod
 from scheduler.model.policy import Simulation
@@ -61,7 +60,9 @@ class BindingHost:
                     counts.conflicts += 1
                     return error(lost)
             else:
-                turned = refusal(pod, node_info)
+                turned = rejection(
+                    pod, node_info.node, node_info.requested, len(node_info.pods)
+                )
                 if turned is not None:
                     self._refuse(scheduler, assumed, turned)
                     return OK
@@ -225,9 +226,6 @@ class BindingHost:
 # How a chosen node becomes a binding when several schedulers share the nodes.
 
 
-_REASONS = {CPU: "OutOfcpu", MEMORY: "OutOfmemory", PODS: "OutOfpods"}
-
-
 class BindingCounts(msgspec.Struct, rename="camel"):
     """What sharing cost one scheduler, since the start of the run."""
 
@@ -300,25 +298,6 @@ class Locks:
         return frozenset(
             n for n, (owner, _) in self._held.items() if owner != scheduler
         )
-
-
-def refusal(pod: Pod, node_info: NodeInfo) -> tuple[str, str] | None:
-    """Return why the node's agent rejects the pod, None when it fits.
-
-    Source: docs/semantics/kube-scheduler.md#binding-modes;
-    the reason is OutOf<resource>.
-    """
-    needs = {PODS: 1, **pod.shape.requests.asked}
-    for name, asked in needs.items():
-        used = len(node_info.pods) if name == PODS else node_info.requested.get(name, 0)
-        capacity = node_info.capacity(name)
-        if asked > capacity - used:
-            reason = _REASONS.get(name, f"OutOf{name}")
-            return reason, (
-                f"Node didn't have enough resource: {name}, requested: {asked}, "
-                f"used: {used}, capacity: {capacity}"
-            )
-    return None
 
 
 def conflict(

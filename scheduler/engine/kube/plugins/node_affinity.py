@@ -27,12 +27,12 @@ from scheduler.engine.kube.framework.status import (
 )
 from scheduler.model.errors import PolicyError
 from scheduler.model.node import Node
+from scheduler.model.node_admission import MISMATCH
 from scheduler.model.pod import Pod, read_preferred_nodes
 from scheduler.model.problems import Form, in_field
 from scheduler.model.registry import register
 from scheduler.model.selectors import NodeTerm, Taint, read_node_term, tolerated
 
-MISMATCH = "node(s) didn't match Pod's node affinity/selector"
 ENFORCED = "node(s) didn't match scheduler-enforced node affinity"
 CONFLICT = "pod affinity terms conflict"
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
@@ -104,7 +104,9 @@ class NodeAffinity(Plugin):
         node = node_info.node
         if self._added is not None and not _any(self._added, node):
             return unresolvable(ENFORCED)
-        return OK if wants(pod, node) else unresolvable(MISMATCH)
+        return (
+            OK if pod.shape.selects(node.name, node.labels) else unresolvable(MISMATCH)
+        )
 
     def filter_rows(self, state: CycleState, pod: Pod, view: View) -> Codes:
         """Reject the rows that are not wanted."""
@@ -150,21 +152,13 @@ class NodeAffinity(Plugin):
 
     def _matches(self, pod: Pod, event: Event) -> bool:
         before = event.old_node
-        if before is not None and wants(pod, before):
+        if before is not None and pod.shape.selects(before.name, before.labels):
             return False
-        return wants(pod, event.node)
+        return pod.shape.selects(event.node.name, event.node.labels)
 
 
 def _any(terms: tuple[NodeTerm, ...], node: Node) -> bool:
     return any(term.matches(node.name, node.labels) for term in terms)
-
-
-def wants(pod: Pod, node: Node) -> bool:
-    """Return whether the pod's own selector and required affinity allow the node."""
-    shape = pod.shape
-    if any(node.labels.get(key) != value for key, value in shape.node_selector):
-        return False
-    return shape.node_required is None or _any(shape.node_required, node)
 
 
 def selected(pod: Pod, view: View) -> Mask:

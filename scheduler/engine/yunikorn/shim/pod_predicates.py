@@ -16,7 +16,6 @@ from scheduler.engine.kube.plugins.inter_pod_affinity import (
     InterPodAffinity,
     InterPodAffinityArgs,
 )
-from scheduler.engine.kube.plugins.node_affinity import MISMATCH
 from scheduler.engine.kube.plugins.node_ports import NodePorts
 from scheduler.engine.kube.plugins.pod_topology_spread import (
     PodTopologySpread,
@@ -30,6 +29,7 @@ from scheduler.engine.yunikorn.shim.recorder import ShimState
 from scheduler.model.hierarchy import PartitionSpec
 from scheduler.model.kube.profiles import NoArgs
 from scheduler.model.node import Node as NodeRecord
+from scheduler.model.node_admission import MISMATCH
 from scheduler.model.objects import Key
 from scheduler.model.pod import Pod, Shape
 from scheduler.model.policy import Policy
@@ -60,12 +60,7 @@ class NodePredicate:
         if not isinstance(record, NodeRecord):
             return None
         shape = self.shape
-        if any(record.labels.get(k) != v for k, v in shape.node_selector):
-            return MISMATCH
-        terms = shape.node_required
-        if terms is not None and not any(
-            term.matches(record.name, record.labels) for term in terms
-        ):
+        if not shape.selects(record.name, record.labels):
             return MISMATCH
         for taint in record.taints:
             hard = taint.effect in ("NoSchedule", "NoExecute")
