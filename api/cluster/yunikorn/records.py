@@ -7,7 +7,7 @@ from typing import Any
 
 from scheduler.engine.yunikorn.objects.model import Application, Queue, SchedulingNode
 from scheduler.engine.yunikorn.objects.partition import Partition
-from scheduler.engine.yunikorn.objects.user_group_limits import own_limits
+from scheduler.engine.yunikorn.objects.user_group_limits import own_limit
 from scheduler.model.hierarchy import Limit, PlacementRule
 
 PARTITION = "default"
@@ -89,8 +89,8 @@ def _holder(root: Queue, holder: str, name: str, apps: list[Application]) -> Rec
     own: Record = {"userName": name, "groups": groups}
     if holder == "group":
         own = {"groupName": name, "applications": sorted(app.id for app in apps)}
-    limits = own_limits(holder, name)
-    return {**own, "queues": _held(root, apps, limits) or {"queuePath": root.path}}
+    held = _held(root, apps, lambda queue: own_limit(holder, name, queue.limits))
+    return {**own, "queues": held or {"queuePath": root.path}}
 
 
 def _held(queue: Queue, apps: list[Application], limit_of: LimitOf) -> Record | None:

@@ -20,6 +20,7 @@ from scheduler.analysis.explain.counterfactuals import counterfactuals
 from scheduler.analysis.explain.moves import moves
 from scheduler.analysis.explain.outcomes import MOST_DECISIONS, victim_of
 from scheduler.analysis.explain.past import Past
+from scheduler.analysis.explain.queue_limits import raised
 from scheduler.analysis.explain.shapes import Shape, Victim
 from scheduler.analysis.explain.work_forms import Variant, ladders
 from scheduler.analysis.explain.workloads import waits
@@ -179,7 +180,7 @@ def helps(world: World, key: Key, *, limit: int = MOST_RUNS) -> list[Sentence]:
         return []
     objects = [obj, *places.group_of(world, obj)]
     found = sorted(_changes(world, objects, limit), key=lambda one: len(one.victims))
-    found = [*found[:_MOST_CHANGES], *_moves(world, key)]
+    found = [*found[:_MOST_CHANGES], *_raised(world, key), *_moves(world, key)]
     said = [_change(one, _OF_POD) for one in found]
     return said or [IfSubmitted.NO_HELP.said()]
 
@@ -192,6 +193,21 @@ def _moves(world: World, key: Key) -> Iterator[JobChange]:
         said = IfSubmitted.MOVED.said(pod=one.pod.path, node=one.node, lost=lost)
         starts = one.starts_ms
         yield JobChange(said=said, text=said.text, starts_ms=starts, victims=[])
+
+
+def _raised(world: World, key: Key) -> Iterator[JobChange]:
+    """Yield the raise of YuniKorn's limits by which a pod starts now, if it does."""
+    found = raised(world, key) if world.yunikorn is not None else None
+    if found is None:
+        return
+    said, policy = found
+    trial = _Trial(world, fork(world), frozenset({key}), world.context.now_ms)
+    trial.world.set_policy(policy)
+    _run_on(trial, NOW_MS)
+    since = _since(trial)
+    if since is not None:
+        victims = trial.victims
+        yield JobChange(said=said, text=said.text, starts_ms=since, victims=victims)
 
 
 def _of_quota(world: World, key: Key, limit: int) -> list[Sentence]:

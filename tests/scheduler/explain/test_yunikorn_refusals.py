@@ -190,6 +190,6 @@ def test_a_limit_is_named_with_whose_it_is_its_queue_and_its_value(limit, said):
 
 
 def test_where_no_change_helps_the_answer_says_that():
-    world = run(large(), held(1), waiting(), maxapplications=1)
+    world = run(large(), held(1), waiting(8), maxapplications=1)
     (only,) = helps(world, Key("Pod", "default", "p"))
     assert only.code == "would.noHelp"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from scheduler.engine.yunikorn.objects.model import Application, Queue
 from scheduler.model.hierarchy import Limit
@@ -113,10 +113,9 @@ class UserGroupLimits:
         return app.tracked_group
 
 
-def own_limits(holder: str, name: str) -> Callable[[Queue], Limit | None]:
-    """Return the limit of a "user" or "group" in a queue; None without one."""
-    found = _user_limit if holder == "user" else _group_limit
-    return lambda queue: found(queue.limits, name)
+def own_limit(holder: str, name: str, limits: tuple[Limit, ...]) -> Limit | None:
+    """Return the limit of a "user" or "group" among those of a queue; None without one."""
+    return (_user_limit if holder == "user" else _group_limit)(limits, name)
 
 
 def _group_of(app: Application) -> str:
