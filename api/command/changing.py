@@ -72,7 +72,7 @@ def import_(asked: Asked) -> Found:
             "skipErrors": words.skip_errors,
             "convert": words.convert,
             "traces": _traces(words),
-            "runTimes": _run_times(words),
+            "runTimes": run_times_asked(words),
         }
         found: Any = operations.import_files(words.into, body)
         found = {"id": words.into, **found}
@@ -87,7 +87,7 @@ def import_(asked: Asked) -> Found:
             "skipErrors": words.skip_errors,
             "convert": words.convert,
             "traces": _traces(words),
-            "runTimes": _run_times(words),
+            "runTimes": run_times_asked(words),
         }
         found = operations.sandboxes_create(made)
     return Found(document=found, line=found["id"], notes=lines_of(found["report"]))
@@ -163,7 +163,7 @@ def _traces(words: argparse.Namespace) -> Any:
         raise WrongError(str(error)) from error
 
 
-def _run_times(words: argparse.Namespace) -> Any:
+def run_times_asked(words: argparse.Namespace) -> Any:
     """Return what the words say as an import takes it; a file goes with it."""
     try:
         rules = [to_builtins(read_rule(text)) for text in words.run_time]

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from api.command.changing import run_times_asked
 from api.command.output import Found
 from api.command.verbs import Asked, Part, WrongError, one, verb
 from scheduler.analysis.explain.answers import lines_of
@@ -17,6 +18,7 @@ from scheduler.analysis.forecast.starts import (
     submission_text_of,
     text_of,
 )
+from scheduler.cli.run_time_words import add_run_time_words
 from scheduler.model import durations
 from scheduler.model.errors import SchedulerError
 from scheduler.model.texts.plain_text import write, write_all
@@ -222,6 +224,7 @@ def _would(part: Part) -> None:
     part.add_argument("job", metavar="FILE", help="the file of the work")
     part.add_argument("--horizon", default="24h", help="how far is looked (24h)")
     part.add_argument("--tick", type=int, help="as it was then")
+    add_run_time_words(part)
 
 
 @verb(
@@ -237,6 +240,7 @@ def would(asked: Asked) -> Found:
     body: Any = {
         "files": [{"name": file.name, "text": file.read_text(encoding="utf-8")}],
         "horizonMs": _ms("--horizon", words.horizon),
+        "runTimes": run_times_asked(words),
     }
     if words.tick is not None:
         body["tick"] = words.tick

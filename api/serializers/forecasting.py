@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from rest_framework import serializers
 
-from api.serializers.sandboxes import FileSerializer
+from api.serializers.sandboxes import FileSerializer, RunTimesSerializer
 from api.uploads import texts
 from sandbox.explain import forecasting
 from sandbox.explain.forecasting import ForecastOptions
@@ -69,6 +69,7 @@ def files_of(given: Mapping[str, Any]) -> list[list[str]]:
 class WouldAskedSerializer(ManifestSerializer):
     """What is asked of work before it is submitted."""
 
+    runTimes = RunTimesSerializer(default=dict)
     horizonMs = serializers.IntegerField(
         default=HORIZON_MS,
         min_value=1,

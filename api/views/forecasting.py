@@ -18,6 +18,7 @@ from api.serializers.forecasting import (
     files_of,
     options_of,
 )
+from api.uploads import run_times
 from api.views.answers import WAIT, waiting
 from api.views.base import View, number
 from api.views.explaining import COSTLY, TICK, tick_of
@@ -119,6 +120,7 @@ class Would(View):
             self.sandbox(sandbox_id),
             tick=given["tick"],
             files=files_of(given),
+            run_times=msgspec.to_builtins(run_times(given["runTimes"])),
             horizon_ms=given["horizonMs"],
         )
 

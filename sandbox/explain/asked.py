@@ -14,6 +14,7 @@ from sandbox.explain.forecasting import ForecastOptions
 from sandbox.models import Sandbox
 from scheduler.analysis.explain import to_document
 from scheduler.analysis.explain.shapes import Change
+from scheduler.input.manifests.chosen_run_times import RunTimeChoice
 
 answers("pair")(pair_of)
 answers("reproduction")(explaining.reproduce_event)
@@ -48,9 +49,11 @@ def _submission(sandbox: Sandbox, *, files: Any, options: Any, **asked: Any) -> 
 
 
 @answers("would")
-def _would(sandbox: Sandbox, *, files: Any, **asked: Any) -> Any:
+def _would(sandbox: Sandbox, *, files: Any, run_times: Any, **asked: Any) -> Any:
     texts = [(name, text) for name, text in files]
-    return to_document(forecasting.would_submit(sandbox, files=texts, **asked))
+    choice = msgspec.convert(run_times, RunTimeChoice)
+    found = forecasting.would_submit(sandbox, files=texts, run_times=choice, **asked)
+    return to_document(found)
 
 
 @answers("compare")

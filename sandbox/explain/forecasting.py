@@ -20,6 +20,7 @@ from scheduler.analysis.forecast.starts import SubmissionForecast
 from scheduler.analysis.forecast.submission import forecast_submission, read_submission
 from scheduler.assembly import InputError
 from scheduler.engine.world import World
+from scheduler.input.manifests.chosen_run_times import NO_CHOICE, RunTimeChoice
 from scheduler.model.objects import Object
 from scheduler.recorded.twin.going_on import running_now
 
@@ -91,6 +92,7 @@ def would_submit(
     tick: int | None,
     files: Sequence[tuple[str, str]],
     horizon_ms: int,
+    run_times: RunTimeChoice = NO_CHOICE,
 ) -> Would:
     """Return whether a manifest would start if it were submitted, as `would` does.
 
@@ -98,14 +100,21 @@ def would_submit(
     SchedulerError as `would`.
     """
     world, _ = world_and_revision(sandbox, tick)
-    return would(world, _submission(world, files), horizon_ms=horizon_ms)
+    submission = _submission(world, files, run_times)
+    return would(world, submission, horizon_ms=horizon_ms)
 
 
-def _submission(world: World, files: Sequence[tuple[str, str]]) -> list[Object]:
+def _submission(
+    world: World,
+    files: Sequence[tuple[str, str]],
+    run_times: RunTimeChoice = NO_CHOICE,
+) -> list[Object]:
     """Return the objects of a manifest, within the operator's limits."""
     limits.check_bytes(files)
     try:
-        objects = read_submission(world, files, limits=limits.of_texts())
+        objects = read_submission(
+            world, files, limits=limits.of_texts(), run_times=run_times
+        )
     except InputError as error:
         causes = causes_of(error.loaded.findings)
         raise InvalidError(NotTaken.MANIFEST.said(), causes=causes) from error

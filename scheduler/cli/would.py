@@ -15,6 +15,7 @@ from scheduler.analysis.explain.would import lines_of, would
 from scheduler.analysis.forecast.submission import read_submission
 from scheduler.cli.files import add_stack_word
 from scheduler.cli.run import read_sources, world_at
+from scheduler.cli.run_time_words import add_run_time_words, run_time_choice
 from scheduler.cli.statuses import refused
 from scheduler.model import durations
 from scheduler.model.errors import SchedulerError
@@ -26,7 +27,9 @@ def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         world = world_at(options.on, options.at, options.stack)
-        objects = read_submission(world, read_sources([options.job]))
+        choice = run_time_choice(options)
+        files = read_sources([options.job])
+        objects = read_submission(world, files, run_times=choice)
         span = durations.span_ms(options.horizon)
         found = to_document(would(world, objects, horizon_ms=span))
     except (SchedulerError, OSError) as error:
@@ -58,5 +61,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--at", default="5m", help="the instant; 5m")
     parser.add_argument("--horizon", default="24h", help="how far is looked; 24h")
     parser.add_argument("--json", action="store_true")
+    add_run_time_words(parser)
     add_stack_word(parser)
     return parser

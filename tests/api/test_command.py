@@ -79,7 +79,7 @@ def test_a_world_is_imported_run_asked_and_exported(person, said, world, tmp_pat
     options = ("--queues", "all", "--futures", "1")
     found = said("forecast", key, "--submit", str(new), *options)[1]
     assert found["starts"][0]["queue"] == found["soonest"]
-    status, found = said("would", key, str(new))
+    status, found = said("would", key, str(new), "--run-time", "7m")
     assert (status, found["starts"]) == (
         int(found["starts"] == "never"),
         found["starts"],

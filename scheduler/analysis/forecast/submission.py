@@ -34,6 +34,11 @@ from scheduler.analysis.forecast.world import (
 from scheduler.assembly import InputError
 from scheduler.engine.tick import settle, simulate
 from scheduler.engine.world import World, fork
+from scheduler.input.manifests.chosen_run_times import (
+    NO_CHOICE,
+    RunTimeChoice,
+    take_chosen_run_times,
+)
 from scheduler.input.manifests.load import load
 from scheduler.input.manifests.references import check_references
 from scheduler.model.annotations import ARRIVAL
@@ -54,9 +59,15 @@ _Outcome = tuple[int | None, str]
 
 
 def read_submission(
-    world: World, files: Sequence[tuple[str, str]], *, limits: Limits = DEFAULT_LIMITS
+    world: World,
+    files: Sequence[tuple[str, str]],
+    *,
+    limits: Limits = DEFAULT_LIMITS,
+    run_times: RunTimeChoice = NO_CHOICE,
 ) -> list[Object]:
     """Return the objects of a manifest that is to be submitted to `world`.
+
+    `run_times` says how long work takes that nobody gave a run time.
 
     Raises InputError with every finding for what cannot be taken.
     """
@@ -65,6 +76,7 @@ def read_submission(
     manifests |= {obj.key: obj.manifest for obj in loaded.objects}
     stack = world.policy.spec.stack
     loaded.findings += check_references(manifests, loaded.places, stack=stack)
+    take_chosen_run_times(loaded, run_times)
     if loaded.errors:
         raise InputError(loaded)
     return loaded.objects

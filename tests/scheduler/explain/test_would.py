@@ -14,6 +14,7 @@ from scheduler.analysis.forecast.submission import read_submission
 from scheduler.cli.would import main
 from scheduler.engine.tick import advance
 from scheduler.engine.world import World
+from scheduler.input.manifests.chosen_run_times import RunTimeChoice, read_rule
 from scheduler.model.errors import SchedulerError
 from scheduler.model.objects import Key
 from tests.builders import (
@@ -248,6 +249,14 @@ def test_the_command_says_when_and_fails_where_it_never_starts(tmp_path):
         "Job/default/new",
         "  It would wait, and not start within 24h.",
     ]
+
+
+def test_the_work_takes_the_run_time_that_is_chosen():
+    world = at(world_of(*small_cluster(cpu=4)))
+    text = yaml.safe_dump(job("new", queue="main"))
+    choice = RunTimeChoice(rules=[read_rule("7m")])
+    work, *_ = read_submission(world, [("new.yaml", text)], run_times=choice)
+    assert work.annotations["quotalab.dev/runtime"] == "7m"
 
 
 # ---- what is there already
