@@ -86,7 +86,7 @@ def check_speed(speed: float) -> None:
 
 
 def check_jobs(user: User | None, *, alone: bool = False) -> None:
-    """Refuse one more experiment or forecast while as many of theirs run as may.
+    """Refuse one more experiment or forecast to a user who has as many running as allowed.
 
     `alone` is for the transaction that stores the job: of two of one person the second
     waits until it sees the first. Raises TooManyError.
@@ -131,7 +131,7 @@ def _too_big(problem: Sentence) -> InvalidError:
 
 
 class Slots:
-    """How much of something each person has under way in this process, and all together.
+    """Counts requests of one kind that this process works on: per person, and in all.
 
     `each` and `in_all` name the limits.
     """
@@ -142,7 +142,7 @@ class Slots:
         self._taken: Counter[int] = Counter()
 
     def take(self, user_id: int, *, patience_s: float = 0.0) -> bool:
-        """Take one, waiting so long for it; False when all are taken."""
+        """Reserve a slot, waiting up to `patience_s` for one; return False when none is free."""
         with self._changed:
             found = self._changed.wait_for(lambda: self._is_free(user_id), patience_s)
             self._taken[user_id] += found
@@ -156,7 +156,7 @@ class Slots:
         return not most_in_all or self._taken.total() < most_in_all
 
     def leave(self, user_id: int) -> None:
-        """Give one back."""
+        """Release a slot."""
         with self._changed:
             self._taken[user_id] -= 1
             if self._taken[user_id] <= 0:
@@ -165,7 +165,7 @@ class Slots:
 
 
 class HandshakeLimiter:
-    """How often each address opened a socket in this minute, in this process."""
+    """Counts the sockets that each address opened in this minute, in this process."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -173,7 +173,7 @@ class HandshakeLimiter:
         self._counted: Counter[str] = Counter()
 
     def allowed(self, address: str, now: float) -> bool:
-        """Count one; False when it is one too many. `now` is in seconds."""
+        """Count a socket of this address; return False above the limit. `now` is in seconds."""
         most = settings.LIMITS["handshakes_per_minute"]
         with self._lock:
             if int(now // 60) != self._minute:

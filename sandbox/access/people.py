@@ -55,7 +55,7 @@ def local_sign_in(get_response: Respond) -> Respond:
 
 @dataclass(frozen=True, slots=True)
 class Asker:
-    """By what somebody opened a stream: who that is by now is asked again and again."""
+    """The session or token that opened a stream; the user behind it is looked up again later."""
 
     token: str = ""  # hash
     session: str = ""  # key
@@ -133,7 +133,7 @@ class OwnerLink:
         return bool(self._key) and constant_time_compare(key, self._key)
 
     def take(self, key: str) -> bool:
-        """Use the link up; False when the key is not its own. Two cannot take one."""
+        """Use the link up; return False for another key. A link is taken once, by one browser."""
         with self._lock:
             if not self.fits(key):
                 return False

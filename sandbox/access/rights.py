@@ -60,7 +60,7 @@ async def who_streams(asker: Asker, sandbox_id: str) -> int | None:
 
 
 async def lost(asker: Asker, sandbox_id: str) -> str:
-    """Wait until the right ends; return why, in a sentence.
+    """Wait until the person may no longer see the sandbox; return the reason as a sentence.
 
     A check that fails ends it too: who cannot be checked receives nothing.
     """

@@ -257,7 +257,7 @@ def do_policy(
 
 
 def keep_start_time(before: dict[str, Any], after: dict[str, Any]) -> None:
-    """Refuse another wall time of virtual 0: what happened has its times already."""
+    """Refuse a change of the start time once something has happened: events carry times."""
     now, given = (one["spec"]["simulation"]["startTime"] for one in (before, after))
     if given != now:
         problem = RequestProblem.BEGAN.said(start=now, given=given)
@@ -315,7 +315,7 @@ def delete_objects(
 
 
 def keep_report(user: User, sandbox: Sandbox, revision: int, report: Report) -> None:
-    """Keep what an import answered; one that read no file has nothing to say."""
+    """Store the report of an import, unless the import read no file."""
     if not report.files:
         return
     ImportReport.objects.create(

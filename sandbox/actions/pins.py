@@ -122,7 +122,7 @@ def pinned_to(spec: dict[str, Any]) -> str:
 
 
 def pin(spec: dict[str, Any], node: str) -> None:
-    """Pin a pod's spec in place; other rules of its node affinity stay."""
+    """Write the pin into a pod's spec; other rules of its node affinity stay."""
     terms = [_without_pin(term) for term in _terms(spec)]
     if node:
         rule = {"key": _FIELD, "operator": "In", "values": [node]}

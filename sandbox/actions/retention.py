@@ -75,7 +75,7 @@ def _kept(who: str, sandbox: Sandbox, columns: dict[str, int]) -> Sentence:
 
 
 def do_trim(claim: Claim) -> RevisionDiff | None:
-    """Let history begin where it should; None when it does already.
+    """Move the begin of history to where retention puts it; None when it is there already.
 
     Rows go later, by `do_clear`: from now on nobody asks for them.
     """

@@ -121,7 +121,7 @@ def to_take_back(
 
 
 def taken_back(sandbox: Sandbox, operation: Undo | Redo, since: int) -> Revision | None:
-    """Return the revision after `since` that did so already; None where none did."""
+    """Return the revision after `since` that already made this undo or redo, or None."""
     rerun = Revision.objects.filter(sandbox=sandbox, kind=Revision.RERUN)
     for revision in rerun.filter(number__gt=since).order_by("-number"):
         if operations.from_document(revision.operation) == operation:

@@ -101,7 +101,7 @@ def answer(
 
 
 def response_of(found: Mapping[str, Any]) -> HttpResponse:
-    """Return what a worker answered."""
+    """Return a worker's stored answer as an HTTP response."""
     return HttpResponse(
         base64.b64decode(found["body"]),
         status=found["status"],

@@ -89,7 +89,7 @@ _at_work: list[int] = []
 
 
 class YieldedError(BaseException):
-    """What is worked out has parts that wait for a later turn."""
+    """Raised by work that stops between two parts and goes on in a later turn."""
 
 
 def yield_to_others() -> None:

@@ -39,7 +39,7 @@ def count_refused(status: int, why: str, person: str) -> None:
 
 
 def note_size(name: str, change: int) -> None:
-    """Note that there are more or fewer of something that comes and goes."""
+    """Add `change` to a size that rises and falls, such as the number of open sockets."""
     with _lock:
         _sizes[name] = _sizes.get(name, 0) + change
 
@@ -53,7 +53,7 @@ def take() -> tuple[dict[str, float], dict[str, int]]:
 
 
 def give_back(counts: dict[str, float]) -> None:
-    """Add counts again that could not be brought away."""
+    """Add counts again that `take` returned and that could not be stored."""
     with _lock:
         for name, value in counts.items():
             _counts[name] += value

@@ -49,7 +49,7 @@ def note_released(objects: int, *, kept: int) -> None:
 
 
 def give_back() -> None:
-    """Free what nothing points at any longer, and return the pages to the system.
+    """Collect garbage, and return free pages of memory to the operating system.
 
     A freed world leaves holes that the allocator keeps otherwise. Costs tenths of a
     second where much is held.

@@ -135,7 +135,7 @@ class NotTaken(Words, prefix="notTaken"):
 
 
 class Denied(Words, prefix="denied"):
-    """Somebody may not do it."""
+    """Why a person may not do something."""
 
     CLUSTER = "{user} may not follow cluster {cluster} any more; the operator's file of clusters says who may"
     LET_IN = "only its owner lets others in"
@@ -163,7 +163,7 @@ class Denied(Words, prefix="denied"):
 
 
 class NotNow(Words, prefix="notNow"):
-    """It cannot be done now, or not so."""
+    """Why something cannot be done at this moment, or not in this way."""
 
     ARCHIVE = "the archive could not be read back, so nothing was removed: {error}"
     ENDING = "this process is about to end; ask again in a moment"

@@ -153,7 +153,7 @@ class OriginCheck:
 
 
 def welcome(handshake: dict[bytes, bytes]) -> bool:
-    """Return whether these handshake headers come from our own page or from none."""
+    """Return whether a handshake comes from our own page or from a program without a page."""
     host = handshake.get(b"host", b"").decode("latin-1").lower()
     domain, _ = split_domain_port(host)
     if not domain or not validate_host(domain, settings.ALLOWED_HOSTS):

@@ -49,7 +49,7 @@ class _WithConnection(SyncToAsync[Any, Any]):
 
 
 async def in_thread(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-    """Ask the database in one of a few threads; sockets must not queue for one."""
+    """Run a database call in one of a few threads, so that sockets do not wait for a single one."""
     asked = _WithConnection(function, thread_sensitive=False, executor=_threads)
     answer: R = await asked(*args, **kwargs)
     return answer

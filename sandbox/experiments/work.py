@@ -168,7 +168,7 @@ def _give_up(run: Run) -> None:
 
 
 def renew(claim: RunClaim) -> bool:
-    """Hold on for longer; False when the run is lost or no longer wanted."""
+    """Extend the claim; return False when another worker has the run or nobody wants it."""
     lease_until = DatabaseTime() + LEASE_S
     back = watchdog.tries_taken_back()
     return _mine(claim).update(lease_until=lease_until, **back) == 1

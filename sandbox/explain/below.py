@@ -34,7 +34,7 @@ class Below:
     told: dict[str, int] = field(default_factory=dict)
 
     def begin(self, page: Page) -> None:
-        """Count what a page begins with."""
+        """Count the admitted Workloads of a page."""
         for row in page.values():
             if row["kind"] == "Workload":
                 self._count(page, row, 1)

@@ -134,7 +134,7 @@ def want(kept: KeptForecast, seconds: float = WANTED_S) -> None:
 
 
 def is_running(kept: KeptForecast) -> bool:
-    """Return whether it is still made, and let it go on."""
+    """Return whether a forecast still runs, and keep it running."""
     want(kept)
     running = KeptForecast.objects.filter(pk=kept.pk, state=KeptForecast.RUNNING)
     return running.exists()
@@ -271,7 +271,7 @@ def due(every_s: int) -> list[Sandbox]:
 
 
 def begin(sandbox: Sandbox, every_s: int) -> None:
-    """Begin its forecast; wanted until the next one is due."""
+    """Begin the forecast of a twin; it is kept until the next one is due."""
     try:
         found = ask(sandbox, None, ForecastOptions(seconds=min(every_s, 60)))
         want(found, every_s)

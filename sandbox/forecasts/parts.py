@@ -36,7 +36,7 @@ class PartClaim:
 
 
 def options_of(forecast: KeptForecast) -> ForecastOptions:
-    """Return how it was asked for."""
+    """Return the options with which a forecast was asked for."""
     return msgspec.convert(forecast.options, ForecastOptions)
 
 
@@ -88,7 +88,7 @@ def take(forecast_id: int | None = None) -> PartClaim | None:
 
 
 def renew(claim: PartClaim) -> bool:
-    """Hold on for longer; False when the part is lost or no longer wanted."""
+    """Extend the claim; return False when another worker has the part or nobody wants it."""
     end_lapsed()
     mine = _mine(claim).filter(forecast__state=KeptForecast.RUNNING)
     back = watchdog.tries_taken_back()

@@ -31,7 +31,7 @@ def newest_revisions(sandbox_ids: Sequence[str]) -> dict[str, int]:
 
 
 def frames_for(sandbox_id: str, since: int | None) -> tuple[list[str], int]:
-    """Return the frames for a client that has `since`, and what it has then."""
+    """Return the frames for a client at revision `since`, and the revision they lead to."""
     sandbox = Sandbox.objects.select_related("parent").filter(pk=sandbox_id).first()
     if sandbox is None:
         raise NotFoundError(Absent.SANDBOX.said(sandbox=sandbox_id))

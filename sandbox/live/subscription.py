@@ -194,7 +194,7 @@ class Hub:
         self.people: Listener | None = None  # while anybody is here
 
     async def enter(self, sandbox_id: str, client: Client) -> None:
-        """Join first, so that what is sent meanwhile is seen twice, never missed."""
+        """Add a client to a sandbox, then wait for the bus: a diff may come twice, never not at all."""
         subscription = self.subscriptions.get(sandbox_id)
         if subscription is None:
             subscription = self.subscriptions[sandbox_id] = SandboxSubscription(

@@ -283,7 +283,7 @@ class Answer(models.Model):
         return self.key
 
     def fits(self, request: str) -> bool:
-        """Return whether this was the same request; a key is not for two."""
+        """Return whether the key was used for this same request: a key belongs to one request."""
         return self.request == request
 
 

@@ -77,7 +77,7 @@ class PartWork:
         return _send(self.queue, self.task, max(waiting, least))
 
     def look(self) -> None:
-        """End what lapsed, and call workers to what waits or is to be gone on with."""
+        """End what nobody wants any longer, and call workers to parts that wait or go on."""
         self.end_lapsed()
         # One where no part waits: those that ended may wait to be put together.
         self.call(int(self.running().exists()))

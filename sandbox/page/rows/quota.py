@@ -48,9 +48,10 @@ def rows(world: World, tally: WorkloadTally) -> Iterator[Row]:
 def changed_rows(
     world: World, tally: WorkloadTally, touched: Collection[Key], now: TreeMarks
 ) -> Iterator[Row]:
-    """Yield the rows of those that a tick may have changed; `touched` have a new status.
+    """Yield the rows of queues and cohorts that a tick may have changed.
 
-    Of a tree all, if its usage changed. Nothing else but counts of workloads may have.
+    Those are all nodes of a tree whose usage changed, the objects `touched`, which have a
+    new status, and queues whose counts of workloads changed.
     """
     assert world.kueue is not None
     assert tally.trees is not None
@@ -71,7 +72,7 @@ def changed_rows(
 
 
 def marks(world: World) -> TreeMarks | None:
-    """Return what rows are made of that are made now; None without quota trees.
+    """Return what the rows of this moment would be made of; None without quota trees.
 
     O(nodes x resources), but little for each.
     """

@@ -90,7 +90,7 @@ class WorkloadTally:
             self.count(after, 1)
 
     def turn(self, row: Row, phase: str) -> None:
-        """Count a waiting row as one that waits otherwise; what it asks for stays."""
+        """Move a waiting row to another phase in the counts; what it requests stays counted."""
         queue, local_queue = row["clusterQueue"], (row["namespace"], row["localQueue"])
         self._move(queue, local_queue)
         for name, sign in ((row["phase"], -1), (phase, 1)):
@@ -127,7 +127,7 @@ class WorkloadTally:
         self.moved_local.add(local_queue)
 
     def made(self, trees: TreeMarks) -> None:
-        """Note that the rows of all queues are made, and of what."""
+        """Store the trees that the rows of all queues were made of."""
         self.trees = trees
         self.moved.clear()
         self.moved_local.clear()
