@@ -1,0 +1,1 @@
+export{t as default}from"./Curves-hmOEJI-5.js";

@@ -1,0 +1,1 @@
+export{Wn as isServerMessage}from"./first-Ck9kCq5Y.js";
