@@ -71,8 +71,8 @@ The ledger has {count} changes that can be seen from outside. `first patch` is o
 it has the change. *Followed*: each release decides as itself; *alike*: runs decide alike for every release, and a report
 of an upgrade says that it could differ; *not examined*: the same, and nobody has read its source yet. *Recorded* is
 played on the real one, *read* is read in its source, *told* is told by its changelog. `concerns` is what a world must have
-to notice it; what changes statuses, messages, answers or metrics alone, and what needs an edit, a restart or chance,
-says so there. *Held* has a test that fails when the row is turned over.
+to notice it; what changes statuses, messages, answers or metrics alone, and what needs an edit, a restart, chance or a
+gate that no policy gives, says so there. *Held* has a test that fails when the row is turned over.
 
 | scheduler | changes | followed | of these held | alike | not examined | of these decisions of undisturbed runs |
 | --- | --- | --- | --- | --- | --- | --- |

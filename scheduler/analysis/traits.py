@@ -242,6 +242,10 @@ def _traits(obj: Object) -> Iterator[str]:
         yield "nested cohorts"
     elif kind == "Topology" and len(_list(obj.spec, "levels")) > _FEW_LEVELS:
         yield "deep topologies"
+    elif kind == "ResourceSlice" and any(
+        one.get("taints") for one in _maps(obj.spec, "devices")
+    ):
+        yield "device taints"
     elif kind == "DeviceClass" and obj.spec.get("extendedResourceName"):
         yield "extended resources of DeviceClasses"
     elif kind == "Namespace" and any("yunikorn" in one for one in obj.annotations):

@@ -12,6 +12,7 @@ import msgspec
 from scheduler.model.amounts import parse
 from scheduler.model.devices.claims import PodClaim, read_pod_claims
 from scheduler.model.durations import stamp_or_none
+from scheduler.model.node import normalized_image
 from scheduler.model.objects import Key
 from scheduler.model.reasons import has_ended
 from scheduler.model.requests import Container, PodRequests, read_requests, read_resize
@@ -97,6 +98,7 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     ports: tuple[tuple[str, str, int], ...] = ()  # (ip, protocol, port)
     claims: tuple[ClaimVolume, ...] = ()
     device_claims: tuple[PodClaim, ...] = ()
+    image_volumes: tuple[str, ...] = ()  # what images volumes hold
     gang: Gang | None = None
     gates: tuple[str, ...] = ()
     qos: str = BEST_EFFORT
@@ -151,16 +153,21 @@ class Pod(msgspec.Struct, frozen=True, kw_only=True):
         return self.key.namespace
 
 
-def read_pod(manifest: Mapping[str, Any], status: Mapping[str, Any]) -> Pod:
+def read_pod(
+    manifest: Mapping[str, Any],
+    status: Mapping[str, Any],
+    *,
+    sidecar_ports: bool = True,
+) -> Pod:
     """Return the Pod of a manifest and its status.
 
-    Raises QuantityError for an amount or time that cannot be read. Equal specs
+    Without `sidecar_ports` host ports of sidecars are nobody's. Raises QuantityError for an amount or time that cannot be read. Equal specs
     are parsed once.
     """
     metadata = manifest.get("metadata") or {}
     spec = manifest.get("spec") or {}
     namespace = str(metadata.get("namespace") or "default")
-    shape = shape_of(spec, status)
+    shape = shape_of(spec, status, sidecar_ports=sidecar_ports)
     labels = metadata.get("labels") or {}
     owners: Any = metadata.get("ownerReferences") or ({},)
     started = status.get("startTime")
@@ -197,10 +204,12 @@ def _disrupted(status: Mapping[str, Any]) -> bool:
 _PLACED = ("nodeName", "schedulerName", "priority", "priorityClassName")
 
 
-def shape_of(spec: Mapping[str, Any], status: Mapping[str, Any]) -> Shape:
+def shape_of(
+    spec: Mapping[str, Any], status: Mapping[str, Any], *, sidecar_ports: bool = True
+) -> Shape:
     """Return the shared shape of this spec (and resize status, when there is one)."""
     asked = {key: value for key, value in spec.items() if key not in _PLACED}
-    return _shape(msgspec.json.encode([asked, _resized(status)]))
+    return _shape(msgspec.json.encode([asked, _resized(status)]), sidecar_ports)
 
 
 def _resized(status: Mapping[str, Any]) -> dict[str, Any]:
@@ -222,7 +231,7 @@ _ordinals = iter(range(1, 2**62))
 
 
 @lru_cache(maxsize=65536)
-def _shape(encoded: bytes) -> Shape:
+def _shape(encoded: bytes, sidecar_ports: bool) -> Shape:
     spec, resized = msgspec.json.decode(encoded)
     requests, containers = read_requests(spec, read_resize(resized))
     affinity = spec.get("affinity") or {}
@@ -244,9 +253,14 @@ def _shape(encoded: bytes) -> Shape:
         spread=tuple(
             read_spread(item) for item in spec.get("topologySpreadConstraints") or ()
         ),
-        ports=_ports(spec),
+        ports=_ports(spec, sidecars=sidecar_ports),
         claims=read_claim_volumes(spec),
         device_claims=read_pod_claims(spec),
+        image_volumes=tuple(
+            normalized_image(str(volume["image"].get("reference")))
+            for volume in spec.get("volumes") or ()
+            if volume.get("image")
+        ),
         gang=_gang(spec),
         gates=tuple(str(g.get("name")) for g in spec.get("schedulingGates") or ()),
         qos=qos_class(spec),
@@ -319,12 +333,16 @@ def read_spread(item: Mapping[str, Any]) -> Spread:
     )
 
 
-def _ports(spec: Mapping[str, Any]) -> tuple[tuple[str, str, int], ...]:
-    sidecars = [
-        c
-        for c in spec.get("initContainers") or ()
-        if c.get("restartPolicy") == "Always"
-    ]
+def _ports(
+    spec: Mapping[str, Any], *, sidecars: bool
+) -> tuple[tuple[str, str, int], ...]:
+    holders = list(spec.get("containers") or ())
+    if sidecars:
+        holders += [
+            c
+            for c in spec.get("initContainers") or ()
+            if c.get("restartPolicy") == "Always"
+        ]
     # An API server writes each port of a pod in its host's network as one of the host.
     instead = "containerPort" if spec.get("hostNetwork") else ""
     return tuple(
@@ -333,7 +351,7 @@ def _ports(spec: Mapping[str, Any]) -> tuple[tuple[str, str, int], ...]:
             str(port.get("protocol") or "TCP"),
             int(number),
         )
-        for container in [*(spec.get("containers") or ()), *sidecars]
+        for container in holders
         for port in container.get("ports") or ()
         if (number := port.get("hostPort") or port.get(instead))
     )

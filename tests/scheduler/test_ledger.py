@@ -88,6 +88,10 @@ OF_ONE: dict[str, tuple[str, str]] = {
         "DeviceClass",
         "spec: {extendedResourceName: example.com/gpu}",
     ),
+    "device taints": (
+        "ResourceSlice",
+        "spec: {devices: [{name: a, taints: [{key: a, effect: NoExecute}]}]}",
+    ),
     "in-tree pod groups": ("PodGroup.scheduling.k8s.io", "spec: {}"),
     "namespace quota annotations": (
         "Namespace",

@@ -29,6 +29,7 @@ from scheduler.model.node import Node, read_node
 from scheduler.model.objects import Key, Object
 from scheduler.model.pod import Pod, read_pod
 from scheduler.model.problems import GivenUp
+from scheduler.model.releases.rules import SIDECAR_PORTS
 from scheduler.model.storage.claims import KINDS as VOLUME_KINDS
 
 
@@ -224,7 +225,10 @@ class KindHandlers:
             self._put_cached(obj, restore=restore)
 
     def _put_pod(self, obj: Object, *, restore: bool) -> None:
-        pod = read_pod(obj.manifest, obj.status)
+        decides_as = self.shared.context.decides_as
+        pod = read_pod(
+            obj.manifest, obj.status, sidecar_ports=SIDECAR_PORTS.holds(decides_as)
+        )
         if restore:
             self.nodes_and_pods.restore_pod(obj, pod)
             return

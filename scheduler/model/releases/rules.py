@@ -29,8 +29,8 @@ _MINUTE = 60_000
 Who = Literal["many", "some", "few"]
 #: How it is known: played on the real one, read in its source, or told by its changelog.
 Truth = Literal["recorded", "read", "told"]
-#: What has to happen for it beside what the objects say.
-When = Literal["", "edit", "restart", "chance"]
+#: What it needs beside what the objects say; a gate of a program that takes none here.
+When = Literal["", "edit", "restart", "chance", "gate"]
 #: What it changes.
 Shows = Literal["decisions", "status", "messages", "answers", "metrics"]
 
@@ -164,6 +164,11 @@ FLAVOR_EDITS: Final = rule("flavor-edits-requeue")
 BALANCE: Final = rule("balance-change")
 BALANCE_SKIPS: Final = rule("balance-skips")
 BACKOFF_POP: Final = rule("pop-from-backoff")
+WAKES_KEPT_OUT: Final = rule("anti-affinity-hint")
+SIDECAR_PORTS: Final = rule("ports-of-sidecars")
+IMAGE_VOLUMES: Final = rule("image-volumes")
+PERMITTED: Final = rule("preempted-while-permitted")
+BINDING: Final = rule("preempted-while-binding")
 YUNIKORN_TYPES: Final = rule("yunikorn-preemption-types")
 YUNIKORN_ATTEMPTS: Final = rule("yunikorn-preemption-attempts")
 YUNIKORN_RESERVED_NODES: Final = rule("yunikorn-reserved-nodes")

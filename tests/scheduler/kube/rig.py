@@ -14,6 +14,7 @@ from scheduler.engine.stage import Context
 from scheduler.model.decisions import Bind, Decision, Evict, Fail, Preempt
 from scheduler.model.objects import Key, Object
 from scheduler.model.policy import Policy, PolicySpec, Simulation
+from scheduler.model.releases.release import NO_RELEASE, Release
 
 Manifest = dict[str, Any]
 
@@ -114,6 +115,7 @@ class Rig:
         configuration: Manifest | None = None,
         port: Port | None = None,
         seed: int = 1,
+        release: Release = NO_RELEASE,
         **simulation: Any,
     ) -> None:
         self.policy = Policy(
@@ -124,7 +126,7 @@ class Rig:
             )
         )
         self.port = port
-        self.context = Context(seed=seed, epoch_us=0)
+        self.context = Context(seed=seed, epoch_us=0, decides_as=release)
         self.stage = KubeStage(self.context, self.policy, port)
         self.objects: dict[Key, Object] = {}
         self.decisions: list[Decision] = []
@@ -213,7 +215,10 @@ class Rig:
         other = Rig.__new__(Rig)
         other.policy, other.port = self.policy, self.port
         other.context = Context(
-            seed=self.context.seed, epoch_us=0, now_ms=self.context.now_ms
+            seed=self.context.seed,
+            epoch_us=0,
+            now_ms=self.context.now_ms,
+            decides_as=self.context.decides_as,
         )
         other.decisions = list(self.decisions)
         other.stage = KubeStage(other.context, self.policy, self.port)

@@ -15,6 +15,7 @@ from scheduler.engine.kube.framework.plugin import (
     MAX_SCORE,
     CountingPlugin,
     Event,
+    Handle,
     Hint,
 )
 from scheduler.engine.kube.framework.status import (
@@ -30,6 +31,7 @@ from scheduler.model.node import Node
 from scheduler.model.objects import Key
 from scheduler.model.pod import Pod, PodTerm, shape_of
 from scheduler.model.registry import register
+from scheduler.model.releases.rules import WAKES_KEPT_OUT
 
 NOT_NEAR = "node(s) didn't match pod affinity rules"
 NOT_APART = "node(s) didn't match pod anti-affinity rules"
@@ -81,6 +83,10 @@ class InterPodAffinity(CountingPlugin):
     name = "InterPodAffinity"
     args_type = InterPodAffinityArgs
     scope = "cluster"
+
+    def __init__(self, args: InterPodAffinityArgs, handle: Handle) -> None:
+        super().__init__(args, handle)
+        self.wakes_kept_out = WAKES_KEPT_OUT.holds(handle.context.decides_as)
 
     # --- filter
 
@@ -282,7 +288,9 @@ class InterPodAffinity(CountingPlugin):
             own = pod.shape.affinity
         if any(self._concerns(term, pod, other) for term in own):
             return True
-        if event.name == plugin.POD_ADDED:
+        if event.name == plugin.POD_ADDED or (
+            event.name == plugin.POD_DELETED and not self.wakes_kept_out
+        ):
             return False
         return any(self._concerns(t, other, pod) for t in other.shape.anti_affinity)
 

@@ -205,7 +205,7 @@ class EventHandlers:
         if assumed is not None:
             self._release(assumed)
             self._emit_unreserve(assumed, DELETED_BINDING)
-        found = self.cluster.unplace(pod.key)
+        found = self.cluster.unplace(pod.key) or assumed
         for plugin in self._plugins():
             plugin.forget(pod)
         name = POD_DELETED if found else PENDING_DELETED

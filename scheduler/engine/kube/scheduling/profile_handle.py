@@ -30,6 +30,7 @@ from scheduler.engine.stage import Context
 from scheduler.model.objects import Key
 from scheduler.model.pod import Pod
 from scheduler.model.proposals import Asking, FittingNode, WaitingPod
+from scheduler.model.releases.rules import BINDING, PERMITTED
 
 
 class PodScheduler(Protocol):
@@ -103,8 +104,12 @@ class ProfileHandle:
         self._scheduler.nominate(pod, "")
 
     def evict(self, victim: Pod, node: str, preemptor: Pod, plugin: str) -> None:
-        """Remove a pod from its node; one not bound yet is just turned back."""
-        if victim.key in self._scheduler.assumed:
+        """Remove a pod from its node; one not bound yet is turned back, by its release."""
+        assumed = self._scheduler.assumed.get(victim.key)
+        release = self.context.decides_as
+        if assumed is not None and assumed.waits and not PERMITTED.holds(release):
+            self.reject(victim.key, plugin, "preempted")
+        elif assumed is not None and (assumed.waits or BINDING.holds(release)):
             status = Status(Code.ERROR, (f"preempted by {preemptor.key.path}",))
             self._scheduler.signal(victim.key, status)
         else:
