@@ -280,9 +280,6 @@ def _of_job(
         for trait in _REQUESTED.get(name, ())
     }
     yield from requested
-    grouped = "podset groups" in requested or _KUEUE + "podset-group-name" in named
-    if grouped and any(not _asked(pod) for _, pod in templates):
-        yield "leader without requests"
     labels = [_map(metadata, "labels") for metadata, _ in templates]
     if any(not _LABEL.fullmatch(str(one)) for each in labels for one in each.values()):
         yield "invalid pod labels"

@@ -147,7 +147,6 @@ OF_ONE: dict[str, tuple[str, str]] = {
         "spec: {template: {metadata: {labels: {a: -}}, spec: {containers: []}}}",
     ),
     "podset groups": ("Job", _ANNOTATED.format("podset-group-name")),
-    "leader without requests": ("Job", _ANNOTATED.format("podset-group-name")),
     "slices": ("Job", _ANNOTATED.format("podset-slice-size")),
     "slice layers": (
         "Job",

@@ -51,6 +51,7 @@ from scheduler.model.releases.release import (
 from scheduler.model.releases.rules import (
     EXACT_TRANSFORMATIONS,
     FLAVOR_EDITS,
+    LEADER_FLAVOR,
     LEADER_ROOM,
     NO_CANDIDATES,
     PLAIN_PODS_END,
@@ -267,6 +268,7 @@ def read_configuration(
             given_gates,
             release,
             leader_room=LEADER_ROOM.holds(decides_as),
+            leader_flavor=LEADER_FLAVOR.holds(decides_as),
             podsets_share_pods=PODSETS_SHARE_PODS.holds(decides_as),
         ),
         gates=gates,

@@ -141,6 +141,7 @@ class TopologyGates:
     fail_fast: bool = True  # evict at once when a failed node has no replacement
     # Of releases, without a gate: releases/kueue.yaml.
     leader_room: bool = True  # topology-leader-room
+    leader_flavor: bool = True  # topology-leader-without-requests
     podsets_share_pods: bool = True  # topology-several-podsets-pods
 
 

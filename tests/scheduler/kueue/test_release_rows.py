@@ -63,6 +63,26 @@ def test_who_lost_its_places_finds_others_in_the_same_cycle_since_0_17_6(
     assert len(made.runs()) == admits
 
 
+@pytest.mark.parametrize(("release", "admits"), [("0.19.0", False), ("0.19.1", True)])
+def test_a_leader_that_quota_charges_nothing_takes_its_workers_flavor_since_0_19_1(
+    release, admits
+):
+    given = {"resources": {"excludeResourcePrefixes": ["memory"]}}
+    made = Racks(given, release=Release(kueue=release))
+    labels = {"pool": "main", "rack": "r1", "kubernetes.io/hostname": "h1"}
+    status = {"allocatable": {"cpu": "4", "memory": "8Gi", "pods": "10"}}
+    made.put("Node", "node-1", {}, namespace="", labels=labels, status=status)
+    request = {"required": "kubernetes.io/hostname", "podSetGroupName": "g"}
+    pod_sets = []
+    for name, asked in (("leader", {"memory": "1Gi"}), ("workers", {"cpu": "2"})):
+        template = {"spec": {"containers": [{"resources": {"requests": asked}}]}}
+        one = {"name": name, "count": 1, "topologyRequest": request}
+        pod_sets.append({**one, "template": template})
+    made.workload("w", "q", podSets=pod_sets)
+    made.run(0)
+    assert made.hosts("w") == ({"h1": 2} if admits else {})
+
+
 # ---- jobs
 
 

@@ -157,3 +157,16 @@ def test_victims_are_looked_for_below_a_full_queue(release, used, scope):
 def test_a_lowered_maximum_is_enforced_since_1_8(release, there):
     made = released(release, queue("a"), quota_preemption=True)
     assert quota_change.enabled(made.partition) is there
+
+
+@pytest.mark.parametrize(("release", "goes"), [("1.9.0", "cores"), ("1.8.0", "young")])
+def test_quota_preemption_takes_who_has_the_types_asked_for_first_since_1_9(
+    release, goes
+):
+    made = released(release, queue("a"), nodes={"n": {"vcore": 9_000, "memory": 9}})
+    made.running("cores", "root.a", {"vcore": 4_000}, age_s=20)
+    made.running("young", "root.a", {"vcore": 4_000, "memory": 4}, age_s=10)
+    leaf = made.partition.root.children["a"]
+    by_ask = made.partition.rules.victims_by_ask
+    chosen = quota_change.choose(leaf, {"vcore": 4_000}, by_ask=by_ask)
+    assert [pod.key for pod in chosen] == [goes]

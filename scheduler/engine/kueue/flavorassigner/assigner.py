@@ -141,6 +141,8 @@ class FlavorAssigner:
         Source: docs/semantics/kueue-topology.md#flavors-of-a-group.
         """
         order = {part.name: index for index, part in enumerate(self.work.pod_sets)}
+        cache = self.topologies
+        inherited = cache.flavors if cache and cache.gates.leader_flavor else ()
         for group in podset_groups(scaled):
             parts = tuple(part for part, _, _ in group)
             plans = [
@@ -152,7 +154,7 @@ class FlavorAssigner:
             resource_nodes = self._place(whole, parts, index, assignment.usage)
             for plan in plans:
                 if plan is not whole:
-                    share_out(whole, plan)
+                    share_out(whole, plan, inherited)
                 assignment.add(
                     plan, {n: c for n, c in resource_nodes.items() if n in plan.fits}
                 )

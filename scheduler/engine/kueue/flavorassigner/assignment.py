@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from enum import IntEnum
 from typing import NamedTuple
 
@@ -317,14 +317,17 @@ def joined(plans: Sequence[PodSetPlan]) -> PodSetPlan:
     return whole
 
 
-def share_out(whole: PodSetPlan, plan: PodSetPlan) -> None:
+def share_out(
+    whole: PodSetPlan, plan: PodSetPlan, inherited: Collection[str] = ()
+) -> None:
     """Give a podset of a group the flavors of what it requests.
 
-    One that requests nothing gets all of them.
+    One that requests nothing gets those of the group that are `inherited`.
     """
-    own = [name for name in whole.flavors if name in plan.requests]
-    for name in own or whole.flavors:
-        plan.flavors[name] = whole.flavors[name]
+    for name, flavor in whole.flavors.items():
+        if name not in plan.requests and (plan.requests or flavor not in inherited):
+            continue
+        plan.flavors[name] = flavor
         plan.fits[name] = whole.fits[name]
         plan.tried[name] = whole.tried[name]
     plan.reasons, plan.considered = list(whole.reasons), whole.considered

@@ -34,6 +34,7 @@ from scheduler.model.releases.rules import (
     YUNIKORN_RESERVED_NODES,
     YUNIKORN_SCOPE,
     YUNIKORN_TYPES,
+    YUNIKORN_VICTIMS,
 )
 
 # ------------------------------------------------------------------------
@@ -50,6 +51,7 @@ class ReleaseRules:
     backoff: bool = True
     quota_preemption: bool = True
     reservations_end: bool = True  # after the wait
+    victims_by_ask: bool = True  # of quota preemption
     fenced_by_next: bool = True  # a maximum that the ask would pass ends the scope
 
 
@@ -62,6 +64,7 @@ def rules_of(release: Release) -> ReleaseRules:
         backoff=YUNIKORN_BACKOFF.holds(release),
         quota_preemption=YUNIKORN_QUOTA.holds(release),
         reservations_end=YUNIKORN_RESERVATIONS.holds(release),
+        victims_by_ask=YUNIKORN_VICTIMS.holds(release),
         fenced_by_next=YUNIKORN_SCOPE.holds(release),
     )
 

@@ -118,7 +118,8 @@ def _take_back(partition: Partition, queue: Queue, wanted: Amounts) -> None:
     if not wanted:
         return
     if queue.leaf:
-        _preempt(partition, queue, choose(queue, wanted))
+        by_ask = partition.rules.victims_by_ask
+        _preempt(partition, queue, choose(queue, wanted, by_ask=by_ask))
         return
     for child, share in split(queue, wanted):
         _take_back(partition, child, share)
@@ -175,16 +176,18 @@ _ORIGINATOR = 2**33
 _OPTED_OUT = 2**34
 
 
-def choose(leaf: Queue, wanted: Amounts) -> list[Ask]:
+def choose(leaf: Queue, wanted: Amounts, *, by_ask: bool = True) -> list[Ask]:
     """Return pods of a leaf that together do not exceed the amount.
 
-    Types that the amount does not name are free.
+    Types that the amount does not name are free. Without `by_ask`, as in 1.8, the
+    youngest of least priority come first, whatever their types.
     Source: docs/semantics/yunikorn.md#quota-change-victims
     """
     total: Amounts = {}
     victims: list[Ask] = []
     for pod in sorted(
-        _candidates(leaf, wanted), key=lambda pod: _order(pod, leaf, wanted)
+        _candidates(leaf, wanted),
+        key=lambda pod: _order(pod, leaf, wanted) if by_ask else _order_by_age(pod),
     ):
         new = resources.plus(total, pod.resource)
         if all(new.get(name, 0) <= value for name, value in wanted.items()):
@@ -202,6 +205,11 @@ def _candidates(leaf: Queue, wanted: Amounts) -> list[Ask]:
         and not (pod.preempted or pod.released)
         and resources.share_any(pod.resource, wanted)
     ]
+
+
+def _order_by_age(pod: Ask) -> tuple[Any, ...]:
+    kind = 2 if pod.originator else int(not pod.allow_self)
+    return kind, pod.priority, -pod.create_ms, sum(pod.resource.values()), pod.key
 
 
 def _order(pod: Ask, leaf: Queue, wanted: Amounts) -> tuple[Any, ...]:

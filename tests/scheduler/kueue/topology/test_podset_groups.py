@@ -53,9 +53,10 @@ def test_a_group_asks_for_the_sum():
 
 
 @pytest.mark.parametrize(
-    ("requests", "shared"), [({"cpu": 1}, {"cpu"}), ({}, {"cpu", "gpu"})]
+    ("requests", "shared"),
+    [({"cpu": 1}, {"cpu"}), ({"other": 1}, set()), ({}, {"cpu"})],
 )
-def test_a_podset_gets_the_flavors_of_what_it_requests_or_all(requests, shared):
+def test_a_podset_gets_the_flavors_of_what_it_requests_or_inherits(requests, shared):
     whole = PodSetPlan("a", 5, {"cpu": 11, "gpu": 4})
     for name, tried in (("cpu", 0), ("gpu", -1)):
         whole.flavors[name], whole.fits[name] = f"for-{name}", BEST
@@ -63,10 +64,9 @@ def test_a_podset_gets_the_flavors_of_what_it_requests_or_all(requests, shared):
     whole.reasons, whole.searched = ["too little"], ["for-cpu"]
     whole.severe = [Severity.WAITING]
     plan = PodSetPlan("b", 4, requests)
-    share_out(whole, plan)
+    share_out(whole, plan, {"for-cpu"})
     assert set(plan.flavors) == set(plan.fits) == set(plan.tried) == shared
-    assert plan.flavors["cpu"] == "for-cpu"
-    assert plan.tried["cpu"] == 0
+    assert plan.tried.get("cpu", 0) == 0
     assert (plan.reasons, plan.searched) == (["too little"], ["for-cpu"])
     assert plan.severe == [Severity.WAITING]
     plan.reasons.append("own")
