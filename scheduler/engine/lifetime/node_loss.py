@@ -315,5 +315,8 @@ class NodeLoss(PodEnds):
         self._touch(run.owner)
         if run.active:
             self.jobs.replace_pods(self.host.get(run.owner), run)
+            goes_on = run.failed_at and run.pods and run.ready_ms is None
+            if goes_on and run.all_ready():
+                self._all_ready(run)  # nobody follows the failed indexes
         else:
             self.jobs.wait_gated(self.host.objects[run.owner])

@@ -29,6 +29,7 @@ from scheduler.model.reasons import (
     is_true,
     pod_failure_policy,
 )
+from scheduler.model.releases.rules import FAILED_INDEXES_FREE
 
 #: Of the Job controller after the first failed pod; twice as long after each other.
 #: Source:
@@ -189,7 +190,18 @@ class PodEnds(RunScaling):
             run.failed_at[index] = max(tries, int(job.spec["backoffLimitPerIndex"]) + 1)
             name = pod_set_of(self.host.objects[pod])
             run.ended[name] = run.ended.get(name, 0) + 1  # not made again
+            if self._gives_back_indexes(run, job):
+                self._reclaim_at(run, pod, self.context.now_ms)
         return tries
+
+    def _gives_back_indexes(self, run: Run, job: Object) -> bool:
+        """Return whether the quota of a failed index is for others; see the ledger."""
+        at_once = int(job.spec.get("parallelism") or 1)
+        return (
+            run.owner.kind == WORKLOAD
+            and 1 < at_once >= int(job.spec.get("completions") or at_once)
+            and FAILED_INDEXES_FREE.holds(self.host.policy.spec.decides_as())
+        )
 
     def _why_indexes_fail(
         self, run: Run, job: Object, most: int

@@ -11,7 +11,7 @@ from scheduler.model.objects import Key
 from scheduler.model.releases.release import UNRELEASED, Release
 from tests.builders import job, node, small_cluster, workload_priority, world_of
 from tests.scheduler.kueue.topology.test_node_failures import Racks
-from tests.scheduler.lifetime.test_elastic_jobs import elastic, scaled, slices
+from tests.scheduler.lifetime.test_elastic_jobs import elastic, scaled, slices, usage
 from tests.scheduler.lifetime.test_pod_controllers import controller
 
 
@@ -134,3 +134,18 @@ def test_a_set_of_no_replicas_keeps_its_workload_on_hold_since_0_18_3(release, k
     )
     simulate(world, until_ms=60_000)
     assert bool(list(world.keys("Workload"))) is kept
+
+
+@pytest.mark.parametrize(("release", "held"), [("0.18.4", "2"), ("0.18.5", "1")])
+def test_a_failed_index_gives_back_its_quota_since_0_18_5(release, held):
+    made = job(
+        "j", queue="main", runtime="1h", fails_after="uniform(1s, 90s)", parallelism=2
+    )
+    indexed = {"completionMode": "Indexed", "backoffLimitPerIndex": 0}
+    made["spec"] |= indexed
+    world = world_of(*small_cluster(), node("n"), made, release={"kueue": release})
+    for at_s in range(1, 90):
+        simulate(world, until_ms=at_s * 1000)
+        if world.get(Key("Job", "default", "j")).status.get("failed"):
+            break
+    assert usage(world) == held

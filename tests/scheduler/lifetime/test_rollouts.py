@@ -310,6 +310,18 @@ def test_indexes_fail_for_themselves():
     ]
 
 
+@pytest.mark.parametrize("stack", ["kube", "kueue"])
+def test_a_job_of_which_an_index_failed_ends_with_the_others(stack):
+    made = job("fails", queue="main" if stack == "kueue" else "", runtime="100s",
+               fails_after="uniform(1s, 160s)", parallelism=4)  # fmt: skip
+    made["spec"] |= {"completionMode": "Indexed", "backoffLimitPerIndex": 0}
+    around = small_cluster(cpu=8) if stack == "kueue" else ()
+    world = world_of(*around, node("n1", cpu=8), made, stack=stack)
+    simulate(world, until_ms=400_000)
+    assert 0 < world.get(Key("Job", "default", "fails")).status["failed"] < 4
+    assert why_of(world, "fails") == ["FailedIndexes"]
+
+
 def test_indexes_of_pods_that_came_with_their_job_are_read_from_their_annotations():
     made = job("ix", runtime="600s", fails_after="4s", parallelism=2)
     made["spec"] |= {
