@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from scheduler.model.annotations import ADMISSION_GATED_BY
-from scheduler.model.kueue.slices import ELASTIC_JOB
+from scheduler.model.kueue.slices import ELASTIC_JOB, REPLACEMENT_FOR
 from scheduler.model.objects import Key, Object
 from scheduler.model.policy import PolicySpec
 
@@ -124,7 +124,6 @@ _OF_NODES: dict[str, Callable[[Object], object]] = {
 
 _OF_FLAVORS: dict[str, Callable[[Document], object]] = {
     "flavors with a topology": lambda spec: spec.get("topologyName"),
-    "flavor tolerations": lambda spec: spec.get("tolerations"),
 }
 
 #: What annotations of a job, or of its pods, ask for: the begin of their names.
@@ -151,6 +150,14 @@ _REQUESTED = {
 
 _OF_JOBS: dict[str, Callable[[Object], object]] = {
     "elastic jobs": lambda job: job.annotations.get(ELASTIC_JOB) == "true",
+    "elastic jobs in rounds": lambda job: (
+        job.annotations.get(ELASTIC_JOB) == "true"
+        and _number(job.spec, "completions") > _number(job.spec, "parallelism")
+    ),
+    "slices of another namespace": lambda job: (
+        job.annotations.get(REPLACEMENT_FOR, job.key.namespace).partition("/")[0]
+        != job.key.namespace
+    ),
     "gated jobs": lambda job: job.annotations.get(ADMISSION_GATED_BY),
     "many podsets": lambda job: any(
         len(_list(job.spec, name)) >= _FEW_PODSETS for name in _PODSETS
@@ -311,6 +318,17 @@ def _of_several(objects: Sequence[Object]) -> Iterator[tuple[str, Key]]:
         if Key("Workload", pod.key.namespace, group) in workloads:
             yield "group named as a Workload", pod.key
     pods = [obj for obj in objects if next(_templates(obj), None)]
+    spelled = {
+        one
+        for obj in pods
+        for _, pod in _templates(obj)
+        for one in _tolerated(pod, plain=True)
+    }
+    for flavor in by_kind["ResourceFlavor"]:
+        otherwise = spelled - {*_tolerated(flavor.spec, plain=True)}
+        alike = {one[1:] for one in otherwise} & {*_tolerated(flavor.spec)}
+        if alike:
+            yield "tolerations spelled in two ways", flavor.key
     priorities = {_priority(pod) for obj in pods for _, pod in _templates(obj)}
     if len(priorities) > 1:
         yield from (("preemptible pods", obj.key) for obj in pods)
@@ -391,6 +409,20 @@ def _resources(pod: Document) -> Iterator[Document]:
     for name in ("containers", "initContainers"):
         for container in _list(pod, name):
             yield _map(container, "resources")
+
+
+def _tolerated(spec: Document, *, plain: bool = False) -> Iterator[tuple[str, ...]]:
+    """Yield the tolerations for equal values, with the operator that is written."""
+    for one in _maps(spec, "tolerations"):
+        operator = str(one.get("operator") or "")
+        if operator in ("", "Equal"):
+            found = tuple(str(one.get(name)) for name in ("key", "value", "effect"))
+            yield (operator, *found) if plain else found
+
+
+def _number(spec: Document, name: str) -> int:
+    found = spec.get(name)
+    return found if isinstance(found, int) else 1
 
 
 def _asked(pod: Document, *names: str) -> list[str]:

@@ -82,7 +82,6 @@ OF_ONE: dict[str, tuple[str, str]] = {
     "zero weights": ("Cohort", "spec: {fairSharing: {weight: '0'}}"),
     "nested cohorts": ("Cohort", "spec: {parentName: root}"),
     "flavors with a topology": ("ResourceFlavor", "spec: {topologyName: t}"),
-    "flavor tolerations": ("ResourceFlavor", "spec: {tolerations: [{key: a}]}"),
     "deep topologies": ("Topology", "spec: {levels: [" + "{}, " * 9 + "]}"),
     "extended resources of DeviceClasses": (
         "DeviceClass",
@@ -165,6 +164,14 @@ OF_ONE: dict[str, tuple[str, str]] = {
         "template: {spec: {containers: []}}}]}",
     ),
     "elastic jobs": ("Job", _IN_POD.format("")),
+    "elastic jobs in rounds": (
+        "Job",
+        "spec: {completions: 3, parallelism: 2, template: {spec: {containers: []}}}",
+    ),
+    "slices of another namespace": (
+        "Workload",
+        "spec: {podSets: [{template: {spec: {containers: []}}}]}",
+    ),
     "gated jobs": ("Job", _IN_POD.format("")),
     "many podsets": (
         "JobSet",
@@ -219,6 +226,10 @@ OF_ONE: dict[str, tuple[str, str]] = {
 #: What the metadata of some of them is.
 METADATA: dict[str, dict[str, Any]] = {
     "elastic jobs": {"annotations": {"kueue.x-k8s.io/elastic-job": "true"}},
+    "elastic jobs in rounds": {"annotations": {"kueue.x-k8s.io/elastic-job": "true"}},
+    "slices of another namespace": {
+        "annotations": {"kueue.x-k8s.io/workload-slice-replacement-for": "other/w"}
+    },
     "gated jobs": {"annotations": {"kueue.x-k8s.io/admission-gated-by": "a/b"}},
     "LeaderWorkerSet with a long name": {"name": "n" * 40},
     "long names": {"name": "n" * 51},
@@ -250,6 +261,21 @@ OF_SEVERAL: dict[str, list[tuple[str, str, str, str]]] = {
         ("Topology", "", "t", _LEVELS),
         ("Node", "", "n1", _HOST.format("rack-1", "n1")),
         ("Node", "", "n2", _HOST.format("rack-10", "n2")),
+    ],
+    "tolerations spelled in two ways": [
+        (
+            "ResourceFlavor",
+            "",
+            "f",
+            "spec: {tolerations: [{key: a, value: b, operator: Equal}]}",
+        ),
+        (
+            "Job",
+            "default",
+            "j",
+            "spec: {template: {spec: {containers: [], "
+            "tolerations: [{key: a, value: b}]}}}",
+        ),
     ],
     "group named as a Workload": [
         ("Workload", "default", "w", "spec: {}"),

@@ -58,6 +58,7 @@ from scheduler.model.releases.rules import (
     POD_LEVEL,
     PODSETS_SHARE_PODS,
     PREFERENCE,
+    REPLACEMENTS,
     SELECTORS,
     UNIFORM_BATCH,
     WaitingDefaults,
@@ -187,6 +188,7 @@ class Settings:
     requeues_in_batches: bool = True  # releases/rules.py: UNIFORM_BATCH
     flavor_edits_requeue: bool = True  # releases/rules.py: FLAVOR_EDITS
     pod_ends_requeue: bool = True  # releases/rules.py: PLAIN_PODS_END
+    waits_for_replacements: bool = True  # releases/rules.py: REPLACEMENTS
     pod_limits_count: bool = True  # releases/rules.py: POD_LEVEL
     kept: tuple[str, ...] = ()  # fields given that are not simulated
     chosen: str = ""  # the policy's simulation.preemption
@@ -279,6 +281,7 @@ def read_configuration(
         requeues_in_batches=UNIFORM_BATCH.holds(decides_as),
         flavor_edits_requeue=FLAVOR_EDITS.holds(decides_as),
         pod_ends_requeue=PLAIN_PODS_END.holds(decides_as),
+        waits_for_replacements=REPLACEMENTS.holds(decides_as),
         pod_limits_count=POD_LEVEL.holds(decides_as),
         kept=tuple(_kept(document, release)),
     )

@@ -7,12 +7,14 @@ from typing import Any
 import pytest
 
 from scheduler.engine.tick import simulate
+from scheduler.model.decisions import Admit
 from scheduler.model.objects import Key
 from scheduler.model.releases.release import UNRELEASED, Release
 from tests.builders import job, node, small_cluster, workload_priority, world_of
 from tests.scheduler.kueue.topology.test_node_failures import Racks
 from tests.scheduler.lifetime.test_elastic_jobs import elastic, scaled, slices, usage
 from tests.scheduler.lifetime.test_pod_controllers import controller
+from tests.scheduler.lifetime.test_pod_groups import member
 
 
 def racks(release: str) -> Racks:
@@ -149,3 +151,21 @@ def test_a_failed_index_gives_back_its_quota_since_0_18_5(release, held):
         if world.get(Key("Job", "default", "j")).status.get("failed"):
             break
     assert usage(world) == held
+
+
+@pytest.mark.parametrize(("release", "admitted"), [("0.18.2", True), ("0.18.3", False)])
+def test_a_preempted_group_waits_for_its_replacements_since_0_18_3(release, admitted):
+    urgent = job("u", queue="main", cpu=4, priority_class="high", runtime="5s",
+                 arrival="3s")  # fmt: skip
+    world = world_of(
+        *small_cluster(within="LowerPriority"),
+        node("n", cpu=8),
+        workload_priority("high", 10),
+        member("p1"),
+        member("p2"),
+        urgent,
+        release={"kueue": release},
+    )
+    decided = simulate(world, until_ms=30_000).decisions
+    again = [one for one in decided if isinstance(one, Admit) and one.at_ms > 3_000]
+    assert ("g" in [one.subject.name for one in again]) is admitted

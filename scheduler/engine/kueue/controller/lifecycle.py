@@ -169,7 +169,8 @@ class Lifecycle:
             work.active
             and not work.gated
             and not (
-                WAITING_FOR_REPLACEMENT_PODS in work.conditions
+                self.cluster.settings.waits_for_replacements
+                and WAITING_FOR_REPLACEMENT_PODS in work.conditions
                 and work.conditions[WAITING_FOR_REPLACEMENT_PODS].status
             )
             and not (QUOTA_RESERVED in work.conditions and is_on_hold(work))
@@ -313,7 +314,8 @@ class Lifecycle:
         else:
             why = PODS_FAILED, PODS_ARE_MISSING
         self.set_condition(work, kind, True, *why)
-        self.leave_queue(work)
+        if self.cluster.settings.waits_for_replacements:
+            self.leave_queue(work)
         return True
 
     # ---- quota and clocks ----
