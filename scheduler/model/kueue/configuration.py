@@ -49,6 +49,7 @@ from scheduler.model.releases.release import (
     usual,
 )
 from scheduler.model.releases.rules import (
+    EACH_FLAVOR,
     EXACT_TRANSFORMATIONS,
     FLAVOR_EDITS,
     LEADER_FLAVOR,
@@ -249,7 +250,10 @@ def read_configuration(
     integrations = _section(document, "integrations")
     read_multi_kueue(_section(document, "multiKueue"))  # its stage reads it again
     resources = _section(document, "resources")
-    gates = read_feature_gates(given_gates, release)
+    gates = replace(
+        read_feature_gates(given_gates, release),
+        borrows_by_flavor=EACH_FLAVOR.holds(decides_as),
+    )
     return Settings(
         version=version,
         fair=fair is not None,

@@ -62,6 +62,8 @@ class FeatureGates:
     sorts_by_priority: bool = True  # heads of a cohort go by priority, then by age
     finishes_orphans: bool = True  # a Workload whose job went alone ends
     default_priority_class: bool = True  # jobs without one get the class `default`
+    # Of releases, without a gate: releases/kueue.yaml.
+    borrows_by_flavor: bool = True  # non-borrowing-each-flavor
 
 
 def read_feature_gates(

@@ -146,6 +146,7 @@ def rule(name: str) -> Rule:
 
 NO_CANDIDATES: Final = rule("no-candidates-last")
 UNIFORM_BATCH: Final = rule("requeue-batches")
+EACH_FLAVOR: Final = rule("non-borrowing-each-flavor")
 EXACT_TRANSFORMATIONS: Final = rule("exact-transformations")
 PREFERENCE: Final = rule("flavor-preference")
 PODSETS: Final = rule("podsets")

@@ -11,6 +11,7 @@ from scheduler.model.decisions import Admit
 from scheduler.model.objects import Key
 from scheduler.model.releases.release import UNRELEASED, Release
 from tests.builders import job, node, small_cluster, workload_priority, world_of
+from tests.scheduler.kueue.rig import Rig
 from tests.scheduler.kueue.topology.test_node_failures import Racks
 from tests.scheduler.lifetime.test_elastic_jobs import elastic, scaled, slices, usage
 from tests.scheduler.lifetime.test_pod_controllers import controller
@@ -83,6 +84,36 @@ def test_a_leader_that_quota_charges_nothing_takes_its_workers_flavor_since_0_19
     made.workload("w", "q", podSets=pod_sets)
     made.run(0)
     assert made.hosts("w") == ({"h1": 2} if admits else {})
+
+
+# ---- fair sharing
+
+
+@pytest.mark.parametrize(
+    ("release", "first"), [("0.16.4", "small"), ("0.16.5", "large")]
+)
+def test_whether_a_cohort_borrows_is_asked_at_each_level_since_0_16_5(release, first):
+    made = Rig({"fairSharing": {}}, release=Release(kueue=release))
+    for name, cpu in (("left", 2), ("right", 6)):
+        quota = {"name": "cpu", "nominalQuota": cpu}
+        group = {
+            "coveredResources": ["cpu"],
+            "flavors": [{"name": "f", "resources": [quota]}],
+        }
+        made.put(
+            "Cohort",
+            name,
+            {"parentName": "root", "resourceGroups": [group]},
+            namespace="",
+        )
+    made.queue("small", 2, cohort="left")
+    made.queue("fills", 0, cohort="left")
+    made.queue("large", 0, cohort="right")
+    made.workload("before", "fills", 3)
+    made.run(0)
+    made.workload("small", "small", 2)
+    made.workload("large", "large", 5)
+    assert next(who for what, who, _ in made.run(1) if what == "Admit") == first
 
 
 # ---- jobs

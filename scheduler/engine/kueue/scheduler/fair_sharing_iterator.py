@@ -104,9 +104,13 @@ class FairSharingIterator:
         usage = tuple(entry.assignment.usage.items())
         add_usages(usage)
         value, _ = dominant_resource_share(node)
-        borrowing = self.gates.non_borrowing_first and any(
-            amount > 0 and _borrows(node, resource_node.flavor_resource)
-            for resource_node, amount in usage
+        borrowing = self.gates.non_borrowing_first and (
+            any(
+                amount > 0 and _borrows(node, resource_node.flavor_resource)
+                for resource_node, amount in usage
+            )
+            if self.gates.borrows_by_flavor
+            else entry.assignment.borrow > 0
         )
         undo_usages(reversed(usage))
         work = entry.work
