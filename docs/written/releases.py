@@ -162,7 +162,7 @@ def _cells(rule: Rule, has: list[str]) -> list[str]:
     since = f"`{rule.gate}`" if rule.gate else rule.since.replace(" ", ", ")
     number = f"#{rule.pull}" if rule.pull else rule.issue
     name = f"`{rule.id}` {number}".rstrip()
-    return [name, rule.now, rule.before, _concerns(rule), since, *has, _followed(rule, has), rule.known]  # fmt: skip
+    return [name, rule.now, rule.before, _concerns(rule), since, *has, _followed(rule), rule.known]  # fmt: skip
 
 
 def _concerns(rule: Rule) -> str:
@@ -177,13 +177,14 @@ def _concerns(rule: Rule) -> str:
     return said
 
 
-def _followed(rule: Rule, has: list[str]) -> str:
+def _followed(rule: Rule) -> str:
     if rule.followed:
         return "yes"
     if not rule.examined:
         return "not examined"
-    if "no" not in has:
-        return f"from {FOLLOWED_FROM[rule.scheduler]}"
+    first = FOLLOWED_FROM[rule.scheduler]
+    if rule.holds(Release(**{rule.scheduler: first})):
+        return f"from {first}"
     return "alike"
 
 
