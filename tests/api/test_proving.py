@@ -208,12 +208,11 @@ def test_a_script_that_another_release_decides_otherwise_is_said_to_differ(
 def test_a_change_that_no_play_shows_is_named_for_a_script_that_it_concerns(
     written, capsys
 ):
-    indexed = job("a", queue="lq", cpu=1, runtime="1m")
-    indexed["spec"] |= {"completionMode": "Indexed", "backoffLimitPerIndex": 1}
-    file = written(script({"apply": [indexed]}, {"advance": 3}))
+    huge = job("a", queue="lq", cpu="9E", runtime="1m")
+    file = written(script({"apply": [huge]}, {"advance": 3}))
     assert main(["prove", file, "--against", "kueue=0.19.0"]) == 0
     said = capsys.readouterr().out
-    assert "could    small\n  failed-indexes-free-quota: " in said
+    assert "could    small\n  huge-quantities: " in said
     assert main(["prove", file, "--against", "kueue=0.19.2"]) == 0
     assert "0 of 1 scripts differ, 0 more could" in capsys.readouterr().out
 

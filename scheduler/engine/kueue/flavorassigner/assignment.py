@@ -279,7 +279,7 @@ class Assignment:
 
 def _assigned(part: PodSetPlan) -> PodSetAssignment:
     flavors, requests = part.flavors, part.requests
-    usage = [(name, requests[name]) for name in flavors if name in requests]
+    usage = [(name, requests.get(name, 0)) for name in flavors]
     found = plain_assignment(
         part.name, part.count, tuple(flavors.items()), tuple(usage)
     )
