@@ -15,7 +15,6 @@ from scheduler.engine.kube.framework.plugin import (
     MAX_SCORE,
     CountingPlugin,
     Event,
-    Handle,
     Hint,
 )
 from scheduler.engine.kube.framework.status import (
@@ -83,10 +82,6 @@ class InterPodAffinity(CountingPlugin):
     name = "InterPodAffinity"
     args_type = InterPodAffinityArgs
     scope = "cluster"
-
-    def __init__(self, args: InterPodAffinityArgs, handle: Handle) -> None:
-        super().__init__(args, handle)
-        self.wakes_kept_out = WAKES_KEPT_OUT.holds(handle.context.decides_as)
 
     # --- filter
 
@@ -288,9 +283,10 @@ class InterPodAffinity(CountingPlugin):
             own = pod.shape.affinity
         if any(self._concerns(term, pod, other) for term in own):
             return True
-        if event.name == plugin.POD_ADDED or (
-            event.name == plugin.POD_DELETED and not self.wakes_kept_out
-        ):
+        if event.name == plugin.POD_ADDED:
+            return False
+        decides_as = self.handle.context.decides_as
+        if event.name == plugin.POD_DELETED and not WAKES_KEPT_OUT.holds(decides_as):
             return False
         return any(self._concerns(t, other, pod) for t in other.shape.anti_affinity)
 
