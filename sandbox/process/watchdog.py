@@ -276,8 +276,12 @@ def renewing(
     """Renew what the block holds from a thread for as long as it runs.
 
     `renew` returns whether it is held still. A process that dies renews nothing. The
-    thread has ended when the block has: none renews what was given back.
+    thread has ended when the block has: none renews what was given back. In a transaction
+    there is none: nobody takes what it holds before its end, which the thread would wait for.
     """
+    if connection.in_atomic_block:
+        yield
+        return
     done = threading.Event()
     thread = threading.Thread(
         target=_renew_until, args=(done, renew, every_s), name=name, daemon=True

@@ -6,7 +6,7 @@ import threading
 import time
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 
 from sandbox import actions
 from sandbox.base import counters
@@ -69,6 +69,14 @@ def test_nobody_renews_a_claim_once_its_block_has_ended(busy):
     with leases.renewed(claim):
         [thread] = [t for t in threading.enumerate() if t.name == f"renew-{busy.pk}"]
     assert not thread.is_alive()
+
+
+def test_a_claim_within_a_transaction_is_renewed_by_no_thread_that_would_wait_for_it(
+    busy,
+):
+    claim = leases.take(busy.pk)
+    with transaction.atomic(), leases.renewed(claim):
+        assert f"renew-{busy.pk}" not in {one.name for one in threading.enumerate()}
 
 
 def test_a_fork_waits_for_who_holds_its_parent_or_one_before_it(busy, person):
