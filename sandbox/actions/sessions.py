@@ -98,9 +98,9 @@ def allowed(user: User, sandbox_id: str) -> None:
 
     Raises NotFoundError when they may not even see it, else ForbiddenError.
     """
-    if Sandbox.objects.editable_by(user).filter(pk=sandbox_id).exists():
+    if Sandbox.objects.may_edit(user, sandbox_id):
         return
-    if Sandbox.objects.visible_to(user).filter(pk=sandbox_id).exists():
+    if Sandbox.objects.seen_by(user, sandbox_id):
         raise ForbiddenError(Refused.LOOK_ONLY.said())
     raise NotFoundError(Absent.SANDBOX.said(sandbox=sandbox_id))
 
@@ -143,11 +143,7 @@ def open_session(claim: Claim) -> Iterator[EditSession]:
 
 
 def _not_archived(sandbox_id: str) -> Sandbox:
-    # Written out, as the statements of a lease are.
-    found = Sandbox.objects.raw(
-        f"SELECT * FROM {Sandbox._meta.db_table} WHERE id = %s", [sandbox_id]
-    )
-    sandbox = next(iter(found), None)
+    sandbox = Sandbox.objects.row(sandbox_id)
     if sandbox is None:
         raise Sandbox.DoesNotExist
     if sandbox.archived_at is not None:

@@ -30,7 +30,7 @@ def test_each_has_the_role_that_was_given_to_them_and_a_stranger_none():
 
 
 @pytest.mark.parametrize("visibility", [Sandbox.PRIVATE, Sandbox.PUBLIC])
-def test_who_may_see_one_is_who_finds_it_among_all(visibility):
+def test_who_may_see_or_edit_one_is_who_finds_it_among_all(visibility):
     named = ("owner", "editor", "stranger", f"{GUEST}somebody")
     people = [User.objects.create(username=name) for name in named]
     one = Sandbox.objects.create(
@@ -42,7 +42,13 @@ def test_who_may_see_one_is_who_finds_it_among_all(visibility):
         visibility=visibility,
     )
     Member.objects.create(sandbox=one, user=people[1], role=Member.EDITOR)
+    owned = Sandbox.objects.create(
+        owner=people[3], title="two", stack="kueue", seed=1, header=b""
+    )
+    assert not Sandbox.objects.may_edit(people[3], owned.pk), "a guest"
     for user in (*people, AnonymousUser()):
         listed = Sandbox.objects.visible_to(user).filter(pk=one.pk).exists()
         found = Sandbox.objects.seen_by(user, one.pk)
         assert (found == one) is listed, user
+        editable = Sandbox.objects.editable_by(user).filter(pk=one.pk).exists()
+        assert Sandbox.objects.may_edit(user, one.pk) is editable, user
