@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
+from django.db import connection
 from django.db.models import Model, Q, QuerySet
 
 from sandbox.base.errors import GoneError, NotFoundError
@@ -338,12 +339,17 @@ def lineage(
 
 
 def _turns(sandbox: Sandbox, end: int) -> list[tuple[int, int]]:
-    """Return the revisions up to `end` that go on from an earlier one, newest first."""
-    found = Revision.objects.filter(
-        sandbox=sandbox, kind=Revision.RERUN, base__isnull=False, number__lte=end
-    )
-    rows = found.order_by("-number").values_list("number", "base")
-    return [(number, base) for number, base in rows if base is not None]
+    """Return the revisions up to `end` that go on from an earlier one, newest first.
+
+    Written out: every look at a past asks, and to put the query together costs more.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"SELECT number, base FROM {Revision._meta.db_table} WHERE sandbox_id = %s"
+            " AND kind = %s AND base IS NOT NULL AND number <= %s ORDER BY number DESC",
+            [sandbox.pk, Revision.RERUN, end],
+        )
+        return list(cursor.fetchall())
 
 
 def past_changed(sandbox: Sandbox) -> bool:
