@@ -76,7 +76,8 @@ class CountCache(Generic[C]):
             counts = self._counts.take(sandbox.pk)
             if counts is None or not history.is_past(sandbox, counts.revision):
                 counts = self._empty()
-            self._read(counts, sandbox, page)
+            if counts.revision != sandbox.revision:
+                self._read(counts, sandbox, page)
             return self._counts.put(counts, sandbox.pk)
 
 
