@@ -204,7 +204,8 @@ class Verdicts:
         return sorted(names)
 
     def _rejectors(self) -> Iterator[int]:
-        return (int(index) for index in np.unique(self.rejector) if index >= 0)
+        nodes = np.bincount(self.rejector - _SPECIAL).tolist()
+        return (n + _SPECIAL for n in range(-_SPECIAL, len(nodes)) if nodes[n])
 
     def histogram(self) -> dict[str, int]:
         """Count the nodes of every reason."""

@@ -19,6 +19,7 @@ from scheduler.engine.kube.framework.status import (
 )
 from scheduler.engine.kube.preemption.dry_run import (
     NEVER,
+    NO_VICTIMS,
     NOT_HELPFUL,
     TERMINATING,
     DryRun,
@@ -87,7 +88,10 @@ class DefaultPreemption(Plugin):
         if refusal:
             return unschedulable(f"preemption: {refusal}"), None
         search = self.preemption()
-        run = self.dry_run(search, state, pod, verdicts)
+        if search.is_vain(pod):
+            run = DryRun(without_victims=len(verdicts.helpable()))
+        else:
+            run = self.dry_run(search, state, pod, verdicts)
         candidates = self.handle.ask_extenders(pod, run.candidates)
         if not candidates:
             return unschedulable(f"preemption: {self._why(verdicts, run)}"), ""
@@ -158,7 +162,9 @@ class DefaultPreemption(Plugin):
         for one, nodes in Counter(map(id, run.failed.values())).items():
             for reason in statuses[one].reasons:
                 counts[reason] += nodes
-        rest = size - len(run.failed)
+        if run.without_victims:
+            counts[NO_VICTIMS] = run.without_victims
+        rest = size - len(run.failed) - run.without_victims
         if rest:
             counts[NOT_HELPFUL] = rest
         return f"0/{size} nodes are available: {counted(counts)}."

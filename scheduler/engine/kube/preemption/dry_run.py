@@ -39,6 +39,7 @@ class DryRun:
 
     candidates: list[Candidate] = field(default_factory=list)
     failed: dict[str, Status] = field(default_factory=dict)
+    without_victims: int = 0  # nodes that were not tried, as none can have any
 
 
 class VictimSearch:
@@ -60,6 +61,10 @@ class VictimSearch:
         self.nominations = nominations
         self.now_us = now_us
 
+    def is_vain(self, pod: Pod) -> bool:
+        """Return whether no node can have a victim: nobody is of a lower priority."""
+        return not self.cluster.has_lower_priority(pod.priority)
+
     def try_nodes(
         self, state: CycleState, pod: Pod, names: Iterable[str], wanted: int
     ) -> DryRun:
@@ -69,9 +74,6 @@ class VictimSearch:
         """
         run, free = DryRun(), False
         nobody = unresolvable(NO_VICTIMS)
-        if not self.cluster.has_lower_priority(pod.priority):
-            run.failed = dict.fromkeys(names, nobody)
-            return run
         rivals = self.nominations.rivals(pod)
         for name in names:
             node_info = self.cluster.node_infos[name]
@@ -272,6 +274,10 @@ class Demand:
 class QuotaVictimSearch(VictimSearch):
     """Looks for victims by quota first, and by priority within a namespace."""
 
+    def is_vain(self, pod: Pod) -> bool:
+        """Return False: what it may remove is not of a lower priority alone."""
+        return False
+
     def try_nodes(
         self, state: CycleState, pod: Pod, names: Iterable[str], wanted: int
     ) -> DryRun:
@@ -374,6 +380,10 @@ class TracedSearch(VictimSearch):
         self.unhelped = {
             name: ", ".join(verdicts.status(row).reasons) for row, name in others[:MOST]
         }
+
+    def is_vain(self, pod: Pod) -> bool:
+        """Return False: each node is told."""
+        return False
 
     def try_nodes(
         self, state: CycleState, pod: Pod, names: Iterable[str], wanted: int

@@ -203,9 +203,10 @@ class Evaluator:
         if not before.status.ok:
             found.rejected = before.status
             return found
-        view = node_table.all()
+        view, fixed = node_table.all(), self.memo(pod).fixed
+        passed = self._node_filters if fixed.all() else []
         for index, plugin in enumerate(self.framework.filters):
-            if plugin.name not in state.skip_filter:
+            if plugin.name not in state.skip_filter and plugin not in passed:
                 given = plugin.filter_rows(state, pod, view)
                 first = (codes == 0) & (given != 0)
                 codes[first] = given[first]
