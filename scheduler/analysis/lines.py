@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from scheduler.engine.kueue.tree.quota import share_of_node
-from scheduler.engine.kueue.tree.tree import ClusterQueue
+from scheduler.engine.kueue.tree.tree import ClusterQueue, Cohort
 from scheduler.engine.world import World
 from scheduler.engine.yunikorn.objects.model import Queue
 from scheduler.engine.yunikorn.sorting.queues import share_of
@@ -232,8 +232,8 @@ class RunLines:
             for line, value in amounts.items():
                 if line.of in _SUMMED:
                     for cohort in above:
-                        of = _SUMMED[line.of]
-                        changes[line._replace(of=of, queue=cohort)] += sign * value
+                        name = LineName(_SUMMED[line.of], cohort, *line[2:])
+                        changes[name] += sign * value
         for line, by in changes.items():
             if not by:
                 continue
@@ -323,10 +323,14 @@ def _nodes(world: World) -> Iterator[tuple[str, dict[str, int]]]:
 def _states(world: World) -> Iterator[tuple[ClusterQueue | Queue, tuple[object, ...]]]:
     """Yield each queue with what all of its values hang on."""
     if world.kueue is not None:
+        cohorts: dict[Cohort | None, tuple[str, ...]] = {}
         for queue in world.kueue.cluster.forest.queues.values():
             usage = tuple(node.usage for node in queue.resource_nodes.values())
             held = len(queue.admitted.workloads)
-            yield queue, (_cohorts_above(queue), usage, _waiting(queue), held)
+            above = cohorts.get(queue.parent)
+            if above is None:
+                above = cohorts[queue.parent] = _cohorts_above(queue)
+            yield queue, (above, usage, _waiting(queue), held)
     elif world.yunikorn is not None:
         for leaf in world.yunikorn.partition.root.leaves():
             yield leaf, tuple(sorted(leaf.allocated.items()))
@@ -345,12 +349,15 @@ def _sums(world: World) -> Counter[LineName]:
     queues = list(world.kueue.cluster.forest.queues.values()) if world.kueue else []
     workers = [queue for queue in queues if MARK in queue.name]
     found: Counter[LineName] = Counter()
-    for queue in queues:
-        found[LineName("waiting", "")] += _waiting(queue)
-        found[LineName("held", "")] += len(queue.admitted.workloads)
+    if queues:
+        found[LineName("waiting", "")] = sum(map(_waiting, queues))
+        held = sum(len(queue.admitted.workloads) for queue in queues)
+        found[LineName("held", "")] = held
+    used = Counter[str]()
     for queue in workers or queues:
         for (_, resource), node in queue.resource_nodes.items():
-            found[LineName("used", "", "", resource)] += node.usage
+            used[resource] += node.usage
+    found.update({LineName("used", "", "", name): n for name, n in used.items()})
     return found
 
 

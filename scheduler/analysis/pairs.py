@@ -144,7 +144,7 @@ class Followed:
         reader = LifeReader(before or world)
         self._running: tuple[World, Measures] | None = (
             world,
-            Measures(world, until_ms=until_ms, reader=reader),
+            Measures(world, until_ms=until_ms, reader=reader, fragments=False),
         )
         self._lines = RunLines(world, until_ms)
         self._decisions = world.context.journal.take_decisions()

@@ -49,7 +49,8 @@ class Measures:
     is kept here: under Kueue Workloads hold quota, under the other stacks Pods a node.
     `observe` must be called before the world goes on, since it looks up what the decisions
     name. What runs or waits already is taken over; a wait counts from its arrival. What
-    still waits in a world that comes to rest before `until_ms` waits until then.
+    still waits in a world that comes to rest before `until_ms` waits until then. Without
+    `fragments` no `summary` is asked for.
     """
 
     def __init__(
@@ -59,6 +60,7 @@ class Measures:
         limit_ms: int | None = None,
         until_ms: int = 0,
         reader: LifeReader | None = None,
+        fragments: bool = True,
     ) -> None:
         self.world = world
         self.limit_ms = limit_ms
@@ -66,7 +68,7 @@ class Measures:
         self.reader = reader or LifeReader(world)
         self.kind = kind_of_subjects(world)
         self.ledger = Ledger()
-        self.samples = Samples(world, self.ledger)
+        self.samples = Samples(world, self.ledger, fragments=fragments)
         self.subjects: dict[Key, Subject] = {}
         self.pods: dict[Key, tuple[tuple[str, Amounts], ...]] = {}  # under Kueue
         self.members: dict[Key, list[Key]] = {}  # owner of a run -> its pods
@@ -95,10 +97,8 @@ class Measures:
     def hold(self, decisions: Iterable[Decision]) -> None:
         """Take who holds and who waits by decisions, without what becomes of them."""
         for decision in decisions:
-            if not self._is_of_manager(decision):
-                continue
             reaction = self._reactions.get(type(decision))
-            if reaction is not None:
+            if reaction is not None and self._is_of_manager(decision):
                 self.samples.until(decision.at_ms)
                 reaction(decision)
 

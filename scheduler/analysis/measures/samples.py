@@ -33,8 +33,9 @@ def unfair_spans(looks: Iterable[tuple[int, float]], end_ms: int) -> list[int]:
 class Samples:
     """Sums over the ticks of a run. Equal stretches are computed once."""
 
-    def __init__(self, world: World, ledger: Ledger) -> None:
+    def __init__(self, world: World, ledger: Ledger, *, fragments: bool = True) -> None:
         self.world = world
+        self.fragments = fragments  # whether anybody asks for `fragmentation`
         self.ledger = ledger
         self.step_ms = world.policy.spec.simulation.tick_ms
         self.begin_ms = self.next_ms = world.context.now_ms
@@ -119,7 +120,7 @@ class Samples:
         self._seen = state
         error = share_error(capacities, ledger.using, ledger.asking)
         wasted = None
-        if ledger.waiting:
+        if self.fragments and ledger.waiting:
             shapes = {(self._group(queue), shape) for queue, shape in ledger.shapes}
             wasted = useless(capacities, ledger.taken, shapes)
         self._last = error, wasted
