@@ -9,6 +9,8 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import yaml
@@ -16,14 +18,20 @@ import yaml
 from scheduler.analysis.experiments.bases import FileBase
 from scheduler.analysis.experiments.document import read_experiment
 from scheduler.analysis.experiments.runs import plan, run
+from scheduler.analysis.explain.counterfactuals import counterfactuals
 from scheduler.analysis.explain.workloads import explain
+from scheduler.analysis.pairs import compare_pair
 from scheduler.assembly import prepare
+from scheduler.cli.recording_file import history_of, read_file, settings_of
 from scheduler.engine.kube.stage import KubeStage
 from scheduler.engine.stage import Context
 from scheduler.engine.tick import run_tick
 from scheduler.engine.world import World
 from scheduler.model.objects import Key, Object
 from scheduler.model.policy import Policy, PolicySpec
+from scheduler.recorded.followed import configuration
+from scheduler.recorded.shadow.compare import Judge
+from scheduler.recorded.twin.played import recording_of
 from tests.bench.worlds import crowded, four_teams
 from tests.builders import cluster_queue, node
 
@@ -155,8 +163,37 @@ def experiment_run(size: int) -> Act:
     return lambda: run(base, planned, 0, 2)
 
 
-def _asked_of_a_crowd(size: int, ask: Callable[[World, Key], object]) -> Act:
-    """Ask ten times about a Workload in the middle of those that wait."""
+def pair(size: int) -> Act:
+    """Both sides of a minute of a crowd, in one of which a queue may not reclaim."""
+    world = crowded_world(size)
+    ticking(world, 30)()
+
+    def change(side: World) -> None:
+        [known] = [obj for key, obj in side.objects.items() if key.name == "cq1"]
+        preemption = {**known.spec["preemption"], "reclaimWithinCohort": "Never"}
+        spec = {**known.spec, "preemption": preemption}
+        side.put(Object(key=known.key, manifest={**known.manifest, "spec": spec}))
+
+    return lambda: compare_pair(world, change, horizon_ms=60_000)
+
+
+def recording(size: int) -> Act:
+    """The decisions of five minutes of 12 jobs of four teams each x size, beside ours."""
+    files = [("teams.yaml", four_teams(jobs_each=12 * size))]
+    played = recording_of(prepare(files).assemble().world, 300_000)
+    with tempfile.NamedTemporaryFile(suffix=".qrec") as file:
+        file.write(played)
+        file.flush()
+        found = read_file(Path(file.name))
+    settings = settings_of(configuration(found), found.releases())
+    judge = Judge(history_of(found), settings, found.start_us)
+    return judge.judge
+
+
+def _asked_of_a_crowd(
+    size: int, ask: Callable[[World, Key], object], times: int = 10
+) -> Act:
+    """Ask so often about a Workload in the middle of those that wait."""
     world = crowded_world(size)
     ticking(world, 30)()
     assert world.kueue is not None
@@ -165,7 +202,7 @@ def _asked_of_a_crowd(size: int, ask: Callable[[World, Key], object]) -> Act:
     key = waiting[len(waiting) // 2]
 
     def act() -> None:
-        for _ in range(10):
+        for _ in range(times):
             ask(world, key)
 
     return act
@@ -174,6 +211,12 @@ def _asked_of_a_crowd(size: int, ask: Callable[[World, Key], object]) -> Act:
 def explanations(size: int) -> Act:
     """Ten explanations of a waiting Workload among 625 x size."""
     return _asked_of_a_crowd(size, explain)
+
+
+def would_let_in(size: int) -> Act:
+    """What would let a waiting Workload among 625 x size in within twenty seconds."""
+    ask = partial(counterfactuals, horizon_ms=20_000)
+    return _asked_of_a_crowd(size, ask, times=1)
 
 
 def kube_pods(size: int) -> Act:
@@ -224,6 +267,9 @@ CASES: dict[str, Make] = {
     "undo": undo,
     "experiment-run": experiment_run,
     "explanations": explanations,
+    "would-let-in": would_let_in,
+    "pair": pair,
+    "recording": recording,
     "kube-pods": kube_pods,
 }
 

@@ -32,9 +32,9 @@ from scheduler.recorded.shadow.decisions import (
     Parts,
     Preemption,
     Real,
-    cycles,
     find,
 )
+from scheduler.recorded.shadow.known import KnownCycles
 
 CYCLES = 8
 
@@ -84,6 +84,7 @@ class Judge:
         if settings.proposal is not None:
             raise SchedulerError(RunProblem.PROPOSAL.said(name=settings.proposal.name))
         self.settings = settings
+        self.known = KnownCycles(settings)
         self.epoch_us = epoch_us
         self.real = find(history.changes)
         self.readings = Readings(history, self.real)
@@ -146,7 +147,7 @@ class Judge:
         """Return what differs when the engine decides on these objects, or None."""
         now = self.epoch_us + at_ms * 1000
         victims: dict[Key, str] = {}
-        for decided in cycles(objects, self.settings, now, CYCLES):
+        for decided in self.known.cycles(objects, now, CYCLES):
             victims |= decided.preempted.get(real.subject, {})
             found = difference(real, decided, victims)
             if found is None or found.what:
