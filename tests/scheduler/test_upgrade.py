@@ -107,12 +107,15 @@ def test_a_change_that_runs_do_not_tell_apart_could_differ_for_the_jobs_it_conce
 
 
 def test_a_change_that_was_not_examined_is_listed_apart():
-    decimal = job("decimal", queue="main")
-    container = decimal["spec"]["template"]["spec"]["containers"][0]
-    container["resources"]["requests"]["memory"] = "1.5Gi"
-    report = compared("0.14.3", "0.14.4", decimal)
-    assert [one.rule for one in report.unknown] == ["decimal-memory"]
-    assert compared("0.14.3", "0.14.4").unknown == []
+    config = {
+        "apiVersion": "kueue.x-k8s.io/v1beta2",
+        "kind": "ProvisioningRequestConfig",
+        "metadata": {"name": "config"},
+        "spec": {"provisioningClassName": "check-capacity.autoscaling.x-k8s.io"},
+    }
+    report = compared("0.14.4", "0.14.5", config, *waiting(1))
+    assert [one.rule for one in report.unknown] == ["job-name-label"]
+    assert compared("0.14.4", "0.14.5", *waiting(1)).unknown == []
 
 
 def test_the_command_says_both_releases_and_what_differs(tmp_path):
