@@ -203,6 +203,8 @@ def _restore_pending(scheduler: Scheduler, pod: Pod, kept: dict[str, Any]) -> No
         return
     queued = load_queued(pod, kept["queued"])
     scheduler.queue.restore(queued)
+    if pod.terminating and queued.place == "flight":
+        scheduler.queue.done(queued)  # it was set aside for good
     if "held" in kept:
         assumed = load_assumed(scheduler, queued, kept["held"])
         scheduler.assumed[pod.key] = assumed

@@ -8,9 +8,10 @@ import pytest
 
 from scheduler.engine.tick import simulate
 from scheduler.engine.world import World
-from scheduler.model.decisions import Bind, Nominate, Preempt
+from scheduler.model.decisions import Bind, Fail, Nominate, Preempt
 from scheduler.model.objects import Key, Object
 from tests.builders import node, pod, world_of
+from tests.scheduler.kube.rig import Rig
 
 
 def crowded(grace_s: int | None = None, termination: str = "10s") -> World:
@@ -86,3 +87,22 @@ def test_a_restart_meanwhile_changes_nothing():
 
 def test_without_latencies_victims_go_at_once():
     assert ("Bind", "dear", 5_000) in run(crowded(termination="0s"), 30)
+
+
+@pytest.mark.parametrize("stored", [False, True])
+def test_a_pod_that_ends_before_it_has_a_node_gets_none(stored):
+    rig = Rig()
+    waits = pod("waits", cpu=4)
+    waits["metadata"]["uid"] = "1"
+    key = rig.put(waits)
+    rig.run(1000)
+    going = {"deletionTimestamp": "2026-01-01T00:00:01Z", "uid": "1"}
+    rig.put({**waits, "metadata": {**waits["metadata"], **going}})
+    if stored:
+        rig = rig.restarted()
+    rig.put(node("n", cpu=8))
+    said = [one.message for one in rig.run(20_000) if isinstance(one, Fail)]
+    assert said == ["skip schedule deleting pod: default/waits"]
+    assert rig.places() == {}
+    rig.remove(key)
+    assert rig.run(30_000) == []

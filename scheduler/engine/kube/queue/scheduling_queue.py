@@ -82,13 +82,13 @@ class SchedulingQueue:
         return queued
 
     def update(self, pod: Pod) -> None:
-        """Take a changed pod; one that is set aside is tried again."""
+        """Take a changed pod; one that is set aside is tried again, unless it ends."""
         self._apply_order()
         queued = self.entries[pod.key]
         queued.pod = pod
         if queued.place == "gated":
             self._to_active(queued)
-        elif queued.place == "pool":
+        elif queued.place == "pool" and not pod.terminating:
             self._after_backoff(queued)
         elif queued.place == "active":
             self._active.push(queued)

@@ -293,13 +293,17 @@ class EventHandlers:
         # No plug-in rejected it (there is no node): no event says when to try again.
         nobody = not (queued.rejectors or queued.waiting_on)
         self.queue.failed(queued, error=failed or nobody)
+        self._tell_failure(queued, queued.reason, message)
+
+    def _tell_failure(self, queued: QueuedPodInfo, reason: str, message: str) -> None:
+        """Say that a pod was tried in vain, and how often so far for this reason."""
         now = self.context.now_ms
         count, since = queued.note_failure(message, now)
         self._emit(
             Fail(
                 at_ms=now,
                 subject=queued.pod.key,
-                reason=queued.reason,
+                reason=reason,
                 message=message,
                 count=count,
                 first_ms=since,

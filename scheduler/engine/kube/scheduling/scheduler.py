@@ -39,13 +39,24 @@ class Scheduler(BindingCycles):
         queued = self._next_pod()
         if queued is None:
             return None
-        if not self._repeats(queued):
+        if queued.pod.terminating:
+            self._skip(queued)
+        elif not self._repeats(queued):
             self._scheduling_cycle(queued)
         if self.deleted:
             self._end_deleted()
         if self.to_activate:
             self._activate()
         return queued
+
+    def _skip(self, queued: QueuedPodInfo) -> None:
+        """Set a pod that is being deleted aside for good.
+
+        Source: docs/semantics/kube-scheduler.md#scheduling-queue.
+        """
+        self.queue.done(queued)
+        said = f"skip schedule deleting pod: {queued.pod.key.path}"
+        self._tell_failure(queued, "FailedScheduling", said)
 
     def _repeats(self, queued: QueuedPodInfo) -> bool:
         """Count an attempt whose end is known instead of making it; return whether it is.
