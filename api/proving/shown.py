@@ -363,13 +363,12 @@ def metrics_as_seen(text: str) -> dict[str, float]:
     return found
 
 
-def _compared_metrics(found: dict[str, float], step: Document) -> dict[str, float]:
+def _compared_metrics(found: dict[str, float], of_others: bool) -> dict[str, float]:
     """Leave out what a control plane cannot show.
 
     Workloads that held no quota at their end are counted from the start of a manager,
-    over all scripts; pods of others than its own kinds get ready nowhere.
+    over all scripts; pods `of_others` than its own kinds get ready nowhere.
     """
-    of_others = any(map(_is_of_others, step))
     return {
         name: value
         for name, value in found.items()
@@ -380,6 +379,7 @@ def _compared_metrics(found: dict[str, float], step: Document) -> dict[str, floa
 def compared(seen: Document, script: Document) -> Document:
     """Return what is compared of one play: all of it, but for the names of podsets."""
     kept: Document = {}
+    of_others = False  # also when they are gone: events and metrics stay
     for step, found in seen.items():
         if step == "# messages":
             continue
@@ -392,15 +392,15 @@ def compared(seen: Document, script: Document) -> Document:
             if name not in (EVENTS, METRICS)
             and not (name.startswith("Pod ") and _is_of_others(name))
         }
+        of_others = of_others or any(map(_is_of_others, found))
         if EVENTS in found:
-            of_others = any(map(_is_of_others, found))
             kept[step][EVENTS] = {
                 undrawn(one): "told"
                 for one in found[EVENTS]
                 if not (of_others and one.startswith("Pod "))
             }
         if METRICS in found:
-            kept[step][METRICS] = _compared_metrics(found[METRICS], found)
+            kept[step][METRICS] = _compared_metrics(found[METRICS], of_others)
     return kept
 
 
