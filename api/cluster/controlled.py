@@ -35,6 +35,7 @@ from scheduler.model.annotations import ARRIVAL
 from scheduler.model.jobs import (
     JOB_INDEX,
     QUEUE,
+    count_of,
     pods_at_once,
     workload_name,
     workload_of,
@@ -454,13 +455,15 @@ def _job_pod(
 def _index_of(kept: str, job: Known | None) -> int:
     """Return the index of a pod of an indexed Job by the name that it is kept under.
 
-    Pods of later attempts have higher numbers; those of later rounds the same ones.
+    Pods of later attempts and of later rounds have higher numbers.
     """
     number = int(kept.rpartition("-")[2])
     if job is None:
         return number
     spec = job.manifest.get("spec") or {}
-    return int(job.status.get("succeeded") or 0) + number % max(1, pods_at_once(spec))
+    succeeded, count = int(job.status.get("succeeded") or 0), pods_at_once(spec)
+    left = count_of(spec, "completions", count) - succeeded
+    return succeeded + number % max(1, min(count, left))
 
 
 def ended_pod(

@@ -92,8 +92,13 @@ def documents(
         base = next((key for key in keys if key in placed), None)
         if base is None:
             continue
-        found = _numbered(base, placed[base], there, _ended(row))
-        for index, (key, one) in enumerate(found):
+        gone = [
+            one
+            for one in placed[base]
+            if (base.namespace, _name(base, one)) not in there
+        ]
+        for index, one in enumerate(gone[-_ended(row) :]):  # those placed last
+            key = base._replace(name=_name(base, one))
             pod = _pod(row, key, one, index, start, owners)
             pod["metadata"]["uid"] = streams.uid(sandbox.seed, *key)
             yield row.uid, key, pod
@@ -136,20 +141,6 @@ def _there(sandbox: Sandbox, placed: dict[Key, list[Placed]]) -> set[tuple[str, 
     if len(names) <= _AT_ONCE:
         rows = rows.filter(name__in=names)
     return set(rows.values_list("namespace", "name"))
-
-
-def _numbered(
-    base: Key, placed: list[Placed], there: set[tuple[str, str]], count: int
-) -> list[tuple[Key, Placed]]:
-    """Return so many pods: those that were placed last, and those of earlier rounds.
-
-    The simulation lets the pods of a Job run once more for further completions.
-    """
-    gone = [one for one in placed if (base.namespace, _name(base, one)) not in there]
-    last = gone[-count:]
-    more = range(placed[-1].number + 1, placed[-1].number + 1 + count - len(last))
-    earlier = [placed[0]._replace(number=number) for number in more]
-    return [(base._replace(name=_name(base, one)), one) for one in (*last, *earlier)]
 
 
 def _name(base: Key, one: Placed) -> str:

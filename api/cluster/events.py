@@ -158,12 +158,14 @@ def _pasts(
     reserved: dict[str, int] = {}
     admitted: dict[str, int] = {}
     running: dict[str, dict[str, None]] = {}
+    ranks, reranks = _ranks(events, known)
+    waits: set[str] = set()  # Jobs whose Workload has no quota
     for event in events:
         subject, at = event.subject, event.t_ms
+        ranks |= reranks.pop(event.revision, {})
         kind, namespace, name = [*subject.split("/", 2), "", ""][:3]
-        if event.type in ("Bind", "Fail") and (
-            job := jobs.get((namespace, f"Pod/{name}"))
-        ):
+        job = jobs.get((namespace, f"Pod/{name}")) if kind == "Pod" else None
+        if event.type in ("Bind", "Fail") and job and str(job) not in waits:
             running.setdefault(str(job), {})[name] = None
         key = str(jobs.get((namespace, name))) if kind == "Workload" else subject
         stops = _stops(event)
@@ -175,24 +177,43 @@ def _pasts(
             subject in reserved,
             key in running,
             pods,
-            (by.priority, own.priority) if by and own else None,
+            (ranks[event.by], ranks[subject]) if by and own else None,
             own.uid if own else "",
             (own and own.seconds) or _seconds(admitted.get(subject), at + 999),
         )
         if event.type == "Admit":
             admitted[subject] = at
             running.setdefault(key, {})
+            waits.discard(key)
         if event.type == "Arrive" or stops:
             queued[subject] = at
             reserved.pop(subject, None)
-            if _suspended(event) != SUSPENDS:  # Kueue resumes at once what is admitted
-                running.pop(key, None)
+            was = running.pop(key, None)
+            if _suspended(event) == SUSPENDS and was is not None:
+                running[key] = {}  # Kueue resumes at once what is admitted
+            elif kind == "Workload" and key.startswith("Job/"):
+                waits.add(key)
         elif event.type == "ReserveQuota":
             reserved[subject] = at
         elif event.type in ("Admit", "Finish"):
             reserved.pop(subject, None)
             if event.type == "Finish":
                 running.pop(key, None)
+
+
+def _ranks(
+    events: list[Event], known: Mapping[str, Workload]
+) -> tuple[dict[str, int], dict[int, dict[str, int]]]:
+    """Return the priorities that Workloads had first, and those of each revision."""
+    ranks = {subject: one.priority for subject, one in known.items()}
+    given: dict[int, dict[str, int]] = {}
+    for event in reversed(events):
+        changed = (event.type, event.reason) == (CHANGED, "PriorityClass")
+        if changed and event.subject in ranks:
+            of = given.setdefault(event.revision, {})
+            of.setdefault(event.subject, ranks[event.subject])
+            ranks[event.subject] = int(event.message)
+    return ranks, given
 
 
 def _stops(event: Event) -> bool:
@@ -205,6 +226,8 @@ def _stops(event: Event) -> bool:
 def _suspended(event: Event) -> tuple[bool, bool]:
     """Return whether a Job was suspended before a person's edit, and after it."""
     data = (event.data or {}) if event.subject.startswith("Job/") else {}
+    if None in (data.get("before"), data.get("after")):
+        return False, False
     was, now = (
         bool(((data.get(side) or {}).get("spec") or {}).get("suspend"))
         for side in ("before", "after")
@@ -373,8 +396,8 @@ def _reserved(event: Event, key: Key, _: Jobs, __: Past) -> Iterator[Told]:
 
 
 def _waits(event: Event, key: Key, _: Jobs, __: Past) -> Iterator[Told]:
-    if _UNTOLD.match(event.message):
-        return  # a condition says it; no attempt was made
+    if _UNTOLD.match(event.message) or (event.data or {}).get("in_series"):
+        return  # a condition says it; no attempt was made, or it is told at the next
     if event.message.startswith(_GATED):
         yield Told(key, "AdmissionGated", f"Workload a{event.message[1:]}", _ADMISSION)
         return
@@ -447,8 +470,11 @@ def _edited(event: Event, key: Key, jobs: Jobs, past: Past) -> Iterator[Told]:
 def _job_edited(event: Event, key: Key, jobs: Jobs, past: Past) -> Iterator[Told]:
     change = _suspended(event)
     owned = (name for (_, name), job in jobs.items() if job == key)
-    if change == RESUMES and all(name.startswith("Pod/") for name in owned):
+    if change == RESUMES:
         yield Told(key, "Resumed", "Job resumed", JOB_CONTROLLER)
+        if not past.runs and not all(name.startswith("Pod/") for name in owned):
+            said = "Not admitted by cluster queue"
+            yield Told(key, "Stopped", said, _queues_of(key))
     if past.pods and change == SUSPENDS:
         yield Told(key, "Suspended", "Job suspended", JOB_CONTROLLER)
         for pod in past.pods:

@@ -286,6 +286,7 @@ class _PlainMakers:
     def __init__(self, jobs: Jobs) -> None:
         self.jobs = jobs
         self.made: dict[Key, set[str]] = {}
+        self.waits: set[Key] = set()  # those whose Workload has no quota
 
     def told(self, event: Event) -> Iterator[Told]:
         """Yield that a pod was made, where this is the first that is heard of it."""
@@ -295,12 +296,18 @@ class _PlainMakers:
         if owner is None or owner.kind not in ("DaemonSet", "Job"):
             return
         made = self.made.setdefault(owner, set())
+        if kind == "Workload" and event.type in ("Arrive", "Admit", "Evict", "Preempt"):
+            change = set.discard if event.type == "Admit" else set.add
+            change(self.waits, owner)
         if kind == "Workload" and event.type in ("Evict", "Preempt", "Edit"):
             made.clear()
         elif kind == "Pod" and event.type in ("Bind", "Fail") and name not in made:
             made.add(name)
             said = f"Created pod: {name}"
             yield Told(owner, "SuccessfulCreate", said, MAKERS[owner.kind])
+            if owner in self.waits and owner.kind == "Job":  # a person resumed it
+                said = f"Deleted pod: {name}"
+                yield Told(owner, "SuccessfulDelete", said, JOB_CONTROLLER)
 
 
 class _StatefulSets:

@@ -426,7 +426,7 @@ def _changes(
             yield "Replaced", ""
         return
     if before["priorityClass"] != row["priorityClass"]:
-        yield "PriorityClass", ""
+        yield "PriorityClass", str(before["priority"])
     asked = [[(p["name"], p["count"], p["requests"]) for p in one["podSets"]]
              for one in (before, row)]  # fmt: skip
     is_edited = counts.edited.get(row["owner"], "Create") != "Create"

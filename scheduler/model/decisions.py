@@ -67,6 +67,8 @@ class Wait(Decision, frozen=True, tag="Wait"):
     """Tried and not admitted; `inadmissible` until something is released."""
 
     inadmissible: bool = False
+    #: Kueue's event goes on with a series, whose message is another
+    in_series: bool | msgspec.UnsetType = msgspec.UNSET
 
 
 class Preempt(Decision, frozen=True, tag="Preempt"):

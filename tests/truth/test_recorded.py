@@ -17,8 +17,6 @@ RECORDS = sorted(file for folder in FOLDERS for file in folder.glob("*.json"))
 
 #: What of a record is not as recorded, by its name, and why.
 LEFT_OUT = {
-    # The next completions of a Job run in the pods that are there: none are made anew.
-    "yunikorn-job-and-deployment": {"states", "originators"},
     # The shim knew of the cordon before the core, which asked it once more.
     "yunikorn-taints-and-cordon": {"log"},
 }

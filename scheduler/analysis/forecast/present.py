@@ -264,6 +264,8 @@ def _give(copy: World, key: Key, length_ms: int) -> None:
     """Let a Workload take so long, from the readiness of its pods."""
     run = copy.lifetime.runs.get(key)
     if run is not None and run.active and run.ready_ms is not None:
+        run.rounds = None
+        run.ends.clear()
         run.ends_ms = max(run.ready_ms + length_ms, copy.context.now_ms + 1)
         copy.lifetime.timers.add(run.ends_ms, Due.FINISH, key, run.attempt)
         return

@@ -77,6 +77,7 @@ class KueueStage:
         # Without rules, admission checks are answered from outside alone.
         self.answers = CheckAnswers(context, rules)
         self.life = Lifecycle(self.cluster, context, self.answers)
+        self.life.takes_time = self.pace.collects
         self.controller = Controller(self.life)
         self.handlers = ObjectHandlers(self.cluster, self.life, self.name)
         self.stored = StoredState(self.handlers)

@@ -117,7 +117,8 @@ class Advancing(Reactions):
         if due == Due.ROUND:
             return run.rounds is not None and run.rounds.next_ms == at
         if due == Due.FINISH:
-            return run.ends_ms == at and run.attempt == attempt
+            by_pods = run.ends_by_pods  # then it says when they will have ended
+            return run.ends_ms == at and run.attempt == attempt and not by_pods
         return run.waiting.get(key) == at
 
     def _fire(self, due: Due, key: Key) -> None:

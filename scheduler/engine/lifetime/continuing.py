@@ -59,7 +59,8 @@ class RunContinuing(NodeLoss):
             self._resume_work(run, self.since(owner.status, "PodsReady", "Admitted"))
             return
         by_members = self.by_members(run)
-        if not by_members:
+        self.complete_by_pods(run, owner, len(ended))
+        if not (by_members or run.ends_by_pods):
             run.ended = self._unreclaimed(owner, pod_sets, ended)
         ready = {pod.key: self._take_over(run, pod) for pod in standing}
         if not by_members:
@@ -68,7 +69,7 @@ class RunContinuing(NodeLoss):
         if run.pods and run.all_ready():
             since = max((at for at in ready.values() if at is not None), default=None)
             self._resume_work(run, run.started_ms if since is None else since)
-        elif not run.pods and ended and (by_members or any(run.ended.values())):
+        elif not run.pods and ended and (by_members or self._has_ended(run)):
             self._finish(run, max(self._ended_ms(pod) for pod in ended))
         elif not run.pods:
             self._resume_work(run, run.started_ms)
@@ -98,6 +99,12 @@ class RunContinuing(NodeLoss):
             if count > left:
                 found[name] = count - left
         return found
+
+    def _has_ended(self, run: Run) -> bool:
+        """Return whether enough pods of a Job that came have succeeded."""
+        if run.rounds is not None and run.rounds.alone:
+            return not self.completions_left(run, run.rounds)
+        return any(run.ended.values())
 
     def _completions(self, owner: Object, count: int) -> int:
         """Return how many pods of a set of `count` have to succeed."""
@@ -197,6 +204,9 @@ class RunContinuing(NodeLoss):
         run.ready_ms = since
         length, now = self._length(run), self.context.now_ms
         self._report_ready(run, True)
+        if run.ends_by_pods:
+            run.ends_ms = max([now, *run.ends.values()])
+            return
         if length is None:
             return
         run.ends_ms = max(since + length, now)

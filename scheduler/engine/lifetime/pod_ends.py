@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from scheduler.engine.lifetime.admission import POD_SET, owner_key
-from scheduler.engine.lifetime.runs import Due, Run
+from scheduler.engine.lifetime.runs import Due, Rounds, Run
 from scheduler.engine.lifetime.runtime_state import WORKLOAD
 from scheduler.engine.lifetime.stopping import RunScaling
 from scheduler.model.jobs import JOB_INDEX, pod_number, pods_at_once
@@ -48,7 +48,9 @@ class PodEnds(RunScaling):
         """Let a pod that got ready end when its own run time is over, or fail."""
         now = self.context.now_ms
         length = self._fails_after(run, pod)
-        if length is None and self._ends_alone(run):
+        if length is None and run.rounds is not None and run.rounds.alone:
+            length = self._completion_ms(run, run.rounds)
+        elif length is None and self._ends_alone(run):
             if self.by_members(run):
                 length, _ = self._member_length(pod)
             else:
@@ -57,6 +59,18 @@ class PodEnds(RunScaling):
             began = now if since_ms is None else since_ms
             run.ends[pod] = max(now, began + length)
             self.timers.add(run.ends[pod], Due.POD_ENDS, pod, run.attempt)
+
+    def _completion_ms(self, run: Run, rounds: Rounds) -> int:
+        """Return how long (ms) a pod runs of a Job whose pods each end by themselves.
+
+        What a checkpoint kept of its round is done already.
+        """
+        part = run.kept_ms - rounds.ended * rounds.each_ms
+        if part < 0:  # pods have ended since the start
+            return rounds.each_ms
+        timing = self.timing(self.host.objects[run.owner])
+        restart = self.checkpoints.restart_ms(run, timing)
+        return max(0, rounds.each_ms - part) + restart
 
     def _fails_after(self, run: Run, pod: Key) -> int | None:
         """Return how long (ms) a pod of a Job runs until it fails; None for no failure."""
@@ -117,12 +131,41 @@ class PodEnds(RunScaling):
         if self._fails_after(run, pod) is not None:
             self._fail_due_pods(run)
             return
+        if run.rounds is not None and run.rounds.alone:
+            self._complete_due_pods(run, run.rounds)
+            return
         self._reclaim_later(run, pod)
         self.owners.pop(pod, None)
         run.pods.remove(pod)
         run.ready.pop(pod, None)
         self._touch(run.owner)
         self.host.delete(pod)
+
+    def _complete_due_pods(self, run: Run, rounds: Rounds) -> None:
+        """Let the pods that succeed now go; others follow that have to be placed.
+
+        What the last ones do not need is given back.
+        """
+        now = self.context.now_ms
+        due = [pod for pod, at in run.ends.items() if at <= now]
+        pods = sorted(pod for pod in due if self._fails_after(run, pod) is None)
+        for pod in pods:
+            del run.ends[pod]
+            run.pods.remove(pod)
+            run.ready.pop(pod, None)
+            self.owners.pop(pod, None)
+            self.host.delete(pod)
+        self._touch(run.owner)
+        run.rounds = rounds.of(rounds.succeeded + len(pods))
+        left = self.completions_left(run, run.rounds)
+        if not left:
+            self._finish(run)
+            return
+        if run.ends_ms is not None:
+            run.ends_ms = now + rounds.each_ms * -(-left // rounds.pods)
+        self._give_back(run)
+        if run.step_due() != Due.REPLACE:
+            self.jobs.replace_pods(self.host.get(run.owner), run)
 
     # -- pods of a Job that fail -------------------------------------------
 
@@ -216,6 +259,8 @@ class PodEnds(RunScaling):
 
     def _finish(self, run: Run, ended_ms: int | None = None) -> None:
         """End a run; a Job of which indexes failed has failed when the others are done."""
+        if run.ends_by_pods:
+            run.ends.clear()
         job = self.job_of(run) if run.failed_at else None
         if job is not None and not run.failed:
             most = int(job.spec.get("backoffLimitPerIndex") or 0)
@@ -233,12 +278,30 @@ class PodEnds(RunScaling):
         return _BACKOFF_LIMIT if limit is None else int(limit)
 
     def _lose_work(self, run: Run, pod: Key) -> None:
-        """Void what was done: work goes on while all pods of a run are ready."""
-        if run.ready_ms is not None:
+        """Void what was done: work goes on while all pods of a run are ready.
+
+        Pods that each end by themselves go on without another.
+        """
+        if run.ends_by_pods:
+            run.ready.pop(pod, None)
+            if not run.all_ready():
+                self._report_ready(run, False)
+        elif run.ready_ms is not None:
             self.lose(run, run.ready_ms, by=pod)
             run.ready_ms = run.ends_ms = run.seen_ms = None
             run.failed = False
             self._report_ready(run, False)
+
+    def make_anew(
+        self, run: Run, owner: Object, pod_sets: list[dict[str, Any]]
+    ) -> None:
+        """Let other pods take the place of all that a run has, whose work begins again."""
+        self._lose_work(run, run.pods[-1])
+        run.started_ms = self.context.now_ms
+        self._set_deadline(run, run.started_ms)
+        self.scale(run, owner, [{**one, "count": 0} for one in pod_sets])
+        if run.step is None:
+            self.fill_up(run, owner, pod_sets)
 
     def _member_ends(
         self, run: Run, pod: Key, *, failed: bool, reported: bool = False
@@ -257,26 +320,19 @@ class PodEnds(RunScaling):
         self.jobs.member_ended(run, obj, unready=not reported)
 
     def _end_round(self, run: Run) -> None:
-        """Begin a round; the pods that the last one does not need end, and their quota.
+        """Begin a round; the pods that the last one does not need give back their quota.
 
         Source: docs/semantics/kueue-lifecycle.md#status-of-a-job.
         """
         super()._end_round(run)
-        spare = self._spare(run)
-        for pod in run.pods[len(run.pods) - spare :]:
-            self.owners.pop(pod, None)
-            run.pods.remove(pod)
-            run.ready.pop(pod, None)
-            self.host.delete(pod)
         self._give_back(run)
 
     def _spare(self, run: Run) -> int:
         """Return how many pods of a run the round that runs does not need."""
         rounds = run.rounds
-        if rounds is None or not rounds.ended or rounds.pods == 1:
+        if rounds is None or not rounds.succeeded or rounds.pods == 1:
             return 0
-        left = self.jobs.completions_of(self.host.objects[run.owner])
-        return max(0, rounds.pods - (left - rounds.ended * rounds.pods))
+        return max(0, rounds.pods - self.completions_left(run, rounds))
 
     def give_back_all(self, run: Run) -> None:
         """Let the Workload of an indexed Job that is done need none of its pods.

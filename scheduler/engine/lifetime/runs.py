@@ -46,12 +46,27 @@ class Due(IntEnum):
 
 
 class Rounds(NamedTuple):
-    """How far the rounds of a run's pods have come."""
+    """How far a Job of more completions than pods has come.
+
+    Where no pods are placed it goes on in rounds; pods each end by themselves.
+    """
 
     ended: int
     pods: int  # of one round
     each_ms: int
     next_ms: int | None = None  # when this one ends; None: with the run, or stopped
+    more: int = 0  # pods that succeeded besides those of whole rounds
+    alone: bool = False  # its pods each end by themselves
+
+    @property
+    def succeeded(self) -> int:
+        """Return how many pods have succeeded, or would have where none are placed."""
+        return self.ended * self.pods + self.more
+
+    def of(self, succeeded: int) -> Rounds:
+        """Return these with so many pods that succeeded."""
+        ended, more = divmod(succeeded, self.pods)
+        return self._replace(ended=ended, more=more)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -90,8 +105,15 @@ class Run:
     #: index of a Job that counts failures by index -> its failed pods
     failed_at: dict[str, int] = field(default_factory=dict)
 
+    @property
+    def ends_by_pods(self) -> bool:
+        """Return whether it is over when enough of its pods have ended."""
+        return self.rounds is not None and self.rounds.alone
+
     def all_ready(self) -> bool:
-        """Return whether every pod of the run is there and ready."""
+        """Return whether every pod of the run is there and ready, or has succeeded."""
+        if self.rounds is not None and self.rounds.alone:
+            return len(self.ready) + self.rounds.succeeded >= self.rounds.pods
         return len(self.ready) == len(self.pods) and self.step_due() != Due.REPLACE
 
     def step_due(self) -> int | None:
@@ -136,6 +158,8 @@ class Run:
         failing = [self.why_failed, self.failed_at]
         if self.rounds is not None or self.lost_pods or self.ends or any(failing):
             rounds = [] if self.rounds is None else [*self.rounds]
+            if self.rounds is not None and not self.rounds.alone:
+                rounds = rounds[:4]
             values += [rounds] if len(values) > _ALWAYS else [[], rounds]
         if self.lost_pods or self.ends or any(failing):
             values.append(self.lost_pods)

@@ -46,6 +46,8 @@ class Lifetime(Restoring):
 
     def edited(self, obj: Object, before: Object) -> None:
         """Let pods of another template than before take the place of others, and grow."""
+        if before.spec.get("suspend") and obj.spec.get("suspend") is False:
+            self.job_stage.resume_waiting(obj)
         template, other = obj.spec.get("template"), before.spec.get("template")
         if obj.key.kind == DEPLOYMENT:
             self.job_stage.controllers.replicas_changed(obj, before)

@@ -67,9 +67,24 @@ class RunRounds(RuntimeState):
 
     def _lose_rounds(self, run: Run) -> None:
         """Keep of the rounds what checkpoints kept: the others are done again."""
-        if (rounds := run.rounds) is not None:
+        if (rounds := run.rounds) is not None and not rounds.alone:
             kept = min(rounds.ended, run.kept_ms // rounds.each_ms)
             run.rounds = rounds._replace(ended=kept, next_ms=None)
+
+    def complete_by_pods(self, run: Run, owner: Object, succeeded: int) -> None:
+        """Let the pods of a Job of more completions than pods each end by itself.
+
+        Source: docs/semantics/kueue-lifecycle.md#further-completions.
+        """
+        pods = 0 if self.pods_end_alone else self.jobs.pods_of_round(owner)
+        each_ms = self.round_length(owner) if pods else None
+        if each_ms and each_ms < NEVER:
+            run.rounds = Rounds(0, pods, each_ms, alone=True).of(succeeded)
+
+    def completions_left(self, run: Run, rounds: Rounds) -> int:
+        """Return how many pods of a Job have neither succeeded nor failed for good."""
+        wanted = self.jobs.completions_of(self.host.objects[run.owner])
+        return wanted - rounds.succeeded - sum(run.ended.values())
 
     def round_length(self, owner: Object) -> int | None:
         """Return how long one round of its pods takes; None for until it is stopped."""
@@ -128,11 +143,16 @@ class RunStarting(RunRounds):
             return
         self._set_deadline(run, run.started_ms)
         self.jobs.resized(owner, started=True)
-        if self.placement() and until > self.context.now_ms:
+        if placed := self.placement():
+            done = 0 if run.rounds is None else run.rounds.succeeded
+            self.complete_by_pods(run, owner, done)
+        if placed and until > self.context.now_ms:
             run.step = int(Due.REPLACE), until
             self.timers.add(until, Due.REPLACE, owner.key)
-        elif self.placement():
+        elif placed:
             self._make_pods(run, owner, pod_sets)
+            if run.ends_by_pods and run.all_ready():
+                self._report_ready(run, True)  # as many have succeeded as it has pods
         else:
             self._wait_ready(run, owner.key)
 
@@ -180,6 +200,17 @@ class RunStarting(RunRounds):
         if not (run.active or run.done or run.ending or run.step is not None):
             self.fill_up(run, owner, [pod_set])
 
+    def run_in_vain(self, owner: Object, pod_sets: list[dict[str, Any]]) -> None:
+        """Make the pods of an owner without quota, which are deleted in a while."""
+        run = self.run_of(owner.key)
+        takes = self.steps.draw("suspension", str(owner.key), run.attempt)
+        if not takes or not self.placement() or run.active or run.done or run.step:
+            return
+        if not (run.ending or run.pods):
+            self.fill_up(run, owner, pod_sets)
+            run.step = int(Due.REPLACE), self.context.now_ms + takes
+            self.timers.add(run.step[1], Due.REPLACE, owner.key)
+
     def stop_waiting(self, owner: Key) -> None:
         """Delete the pods of an owner that does not run."""
         run = self.runs.get(owner)
@@ -219,8 +250,12 @@ class RunStarting(RunRounds):
         ordered = self._in_order(owner)
         for pod_set in pod_sets:
             name = pod_set["name"]
-            have = len(self.pods_of(run, name)) + run.ended.get(name, 0)
-            missing = int(pod_set["count"]) - have
+            have, count = len(self.pods_of(run, name)), int(pod_set["count"])
+            if run.rounds is not None and run.rounds.alone:
+                left = self.completions_left(run, run.rounds)
+                missing = min(run.rounds.pods, left) - have
+            else:
+                missing = count - have - run.ended.get(name, 0)
             if ordered:
                 missing = min(missing, int(len(run.ready) == len(run.pods)))
             if pod_set.get("topology") is not None:
@@ -472,6 +507,8 @@ class RunStarting(RunRounds):
             timing = self.timing(self.host.objects[run.owner])
             restart = self.checkpoints.restart_ms(run, timing)
             run.ends_ms = self.context.now_ms + length + restart
+            if run.ends_by_pods:
+                return
             self.timers.add(run.ends_ms, Due.FINISH, run.owner, run.attempt)
             self.begin_rounds(run, run.ready_ms + restart)
 
@@ -522,7 +559,8 @@ class RunStarting(RunRounds):
         length = self.round_length(obj)
         if length is not None:
             waves = self.jobs.waves(obj)
-            run.rounds = self.rounds_of(obj, length) if waves > 1 else None
+            if not run.ends_by_pods:
+                run.rounds = self.rounds_of(obj, length) if waves > 1 else None
             length = max(0, length * waves - run.kept_ms)
         if timing.fails_after is not None and not self._fails_by_pods(run):
             fails = timing.fails_after.draw(seed, "fails", subject, run.attempt)

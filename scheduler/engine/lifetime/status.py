@@ -231,7 +231,7 @@ def _succeeded_before(job: Object, run: Run) -> int:
     """Return how many pods succeeded in the rounds that are over."""
     if run.rounds is None:
         return 0
-    return min(run.rounds.ended * run.rounds.pods, _completions(job))
+    return min(run.rounds.succeeded, _completions(job))
 
 
 def _status_in_round(

@@ -271,6 +271,8 @@ class RunStopping(RunEnding):
         if run is not None:
             run.waiting.pop(pod, None)
             run.ready.pop(pod, None)
+            if run.ends_by_pods:
+                run.ends.pop(pod, None)
         if not delay:
             self._end_terminated(pod)
             return
@@ -328,6 +330,7 @@ class RunScaling(RunStopping):
             pods = self.pods_of(run, pod_set["name"])
             for pod in pods[int(pod_set["count"]) :]:
                 run.pods.remove(pod)
+                run.ends.pop(pod, None)
                 run.ready.pop(pod, None)
                 run.waiting.pop(pod, None)
                 self.owners.pop(pod, None)

@@ -9,16 +9,28 @@ import pytest
 from scheduler.engine.tick import simulate
 from scheduler.engine.world import World
 from scheduler.model.objects import Key
-from tests.builders import job, node, small_cluster, workload_priority, world_of
+from tests.builders import (
+    job,
+    node,
+    pod,
+    small_cluster,
+    workload_priority,
+    world_of,
+)
 
 ROUNDS = Key("Job", "default", "rounds")
 
 
-def in_rounds(*more: dict, parallelism: int = 2, **given: Any) -> World:
+def in_rounds(
+    *more: dict, pod_start_ms: int = 0, kueue: Any = None, **given: Any
+) -> World:
     """A job of two pods at once, five in all, 3 s each: three rounds."""
-    given = {"completions": 5, "runtime": "3s", **given}
-    made = job("rounds", queue="main", parallelism=parallelism, **given)
-    return world_of(*small_cluster(within="LowerPriority"), made, *more)
+    given = {"parallelism": 2, "completions": 5, "runtime": "3s", **given}
+    made = job("rounds", queue="main", **given)
+    simulation = {"podStartMs": pod_start_ms}
+    cluster = small_cluster(within="LowerPriority")
+    policy = {"simulation": simulation} | ({"kueue": kueue} if kueue else {})
+    return world_of(*cluster, made, *more, **policy)
 
 
 def counts(world: World) -> tuple[int, int]:
@@ -120,3 +132,52 @@ def test_looking_at_a_job_changes_nothing():
     counts_at(looked, *range(1, 8))
     simulate(unseen, until_ms=7000)
     assert looked.hash() == unseen.hash()
+
+
+def pods_of(world: World) -> list[str]:
+    return sorted(one.name for one in world.objects if one.kind == "Pod")
+
+
+def test_further_completions_have_pods_of_their_own():
+    world = in_rounds(node("n1", cpu=8))
+    found = []
+    for at_ms in (1000, 4000, 7000):
+        simulate(world, until_ms=at_ms)
+        found.append([name.rpartition("-")[2] for name in pods_of(world)])
+    assert found == [["0", "1"], ["2", "3"], ["4"]]
+
+
+def test_a_further_pod_waits_for_a_place_that_another_got():
+    other = pod("other", cpu=1, arrival="1s", runtime="10s")
+    world = in_rounds(node("n1", cpu=2), other, completions=4)
+    # Its pods come behind the one that waits, which runs from 3 s to 13 s.
+    assert counts_at(world, 2, 5, 7, 9) == [(0, 2), (2, 2), (3, 1), (4, 0)]
+
+
+def test_pods_of_further_completions_take_their_time_to_start():
+    world = in_rounds(node("n1", cpu=8), pod_start_ms=1000)
+    assert counts_at(world, 3, 4, 7, 8, 11, 12) == [
+        *[(0, 2), (2, 2), (2, 2), (4, 1), (4, 1)],
+        (5, 0),
+    ]
+
+
+@pytest.mark.parametrize("at_s", [4, 7])
+def test_a_stored_world_waits_for_the_place_of_a_further_pod(at_s):
+    other = pod("other", cpu=1, arrival="1s", runtime="10s")
+    world = in_rounds(node("n1", cpu=2), other, completions=4)
+    simulate(world, until_ms=at_s * 1000)
+    again = World.decode(world.encode())
+    assert again.hash() == world.hash()
+    assert counts_at(again, 7, 9) == counts_at(world, 7, 9) == [(3, 1), (4, 0)]
+
+
+@pytest.mark.parametrize(("at_ms", "why"), [(2000, "Recovered"), (4000, "Started")])
+def test_pods_that_have_succeeded_count_as_ready(at_ms, why):
+    world = in_rounds(node("n1", cpu=2), kueue={"waitForPodsReady": {"timeout": "60s"}})
+    simulate(world, until_ms=at_ms)
+    world.delete(next(one for one in world.objects if one.kind == "Pod"))
+    simulate(world, until_ms=at_ms + 500)
+    [workload] = [one for one in world.objects if one.kind == "Workload"]
+    conditions = {one["type"]: one for one in world.get(workload).status["conditions"]}
+    assert conditions["PodsReady"]["reason"] == why

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+import msgspec
+
 from scheduler.engine.kueue.cache.assumed import drop_quota
 from scheduler.engine.kueue.cache.cluster import Cluster
 from scheduler.engine.kueue.controller.check_answers import CheckAnswers
@@ -18,7 +20,13 @@ from scheduler.engine.kueue.scheduler.second_pass import (
 )
 from scheduler.engine.kueue.tree.tree import ClusterQueue
 from scheduler.engine.kueue.usage.ledger import UsageLedger
-from scheduler.engine.kueue.workload.info import LocalQueue, WorkloadInfo, set_condition
+from scheduler.engine.kueue.workload.info import (
+    LATE,
+    TOLD,
+    LocalQueue,
+    WorkloadInfo,
+    set_condition,
+)
 from scheduler.engine.kueue.workload.reading import all_ready, queue_order_timestamp
 from scheduler.engine.stage import Context
 from scheduler.model.decisions import Wait
@@ -72,6 +80,7 @@ class Lifecycle:
         if usage is not None:
             self.ledger = UsageLedger(usage, context, cluster.is_sampled)
         cluster.ledger = self.ledger
+        self.takes_time = False  # whether a retry does
         self.to_requeue: dict[ClusterQueue, None] = {}
         self.stopping: dict[WorkloadInfo, None] = {}
         self.dirty: dict[WorkloadInfo, None] = {}  # to be reconciled
@@ -126,6 +135,8 @@ class Lifecycle:
         )
         if changed and self.cluster.families is not None:
             self.cluster.families.note(work)
+        if changed and work.series == TOLD:
+            work.series = 0
         if changed and self.ledger is not None:
             self.ledger.changed[work.local_queue] = None
         return changed
@@ -263,11 +274,22 @@ class Lifecycle:
                 self.touched_queues[queue] = None
 
     def report_not_admitted(self, entry: Entry, *, inadmissible: bool) -> None:
-        """Report why a head was not admitted."""
-        reason = entry.reason
+        """Report why a head was not admitted, and once more what a series held back.
+
+        Source: docs/semantics/kueue-lifecycle.md#events-in-series.
+        """
+        work, reason, before = entry.work, entry.reason, entry.work.series
         if not self.fine_reasons:
             reason = release.coarse(reason, by_scheduler=True)
-        self._report(entry.work, reason, entry.message, inadmissible=inadmissible)
+        news = self._set_pending(work, reason, entry.message)
+        # One that stays in its queue is tried, and told of, at once again.
+        goes_on = news and before == TOLD and inadmissible
+        if news or before == LATE:
+            self._emit_wait(work, reason, entry.message, inadmissible, goes_on)
+        if goes_on:
+            work.series = LATE
+        elif self.takes_time:
+            work.series = 0 if news else TOLD
 
     def report_pending(
         self, work: WorkloadInfo, reason: str, message: str, *, inadmissible: bool
@@ -275,21 +297,27 @@ class Lifecycle:
         """Set why the workload has no quota, and report it when that changed."""
         if not self.fine_reasons:
             reason = release.coarse(reason)
-        self._report(work, reason, message, inadmissible=inadmissible)
-
-    def _report(
-        self, work: WorkloadInfo, reason: str, message: str, *, inadmissible: bool
-    ) -> None:
         if self._set_pending(work, reason, message):
-            self.context.journal.emit(
-                Wait(
-                    at_ms=self.context.now_ms,
-                    subject=work.key,
-                    reason=reason,
-                    message=message,
-                    inadmissible=inadmissible,
-                )
+            self._emit_wait(work, reason, message, inadmissible)
+
+    def _emit_wait(
+        self,
+        work: WorkloadInfo,
+        reason: str,
+        message: str,
+        inadmissible: bool,
+        in_series: bool = False,
+    ) -> None:
+        self.context.journal.emit(
+            Wait(
+                at_ms=self.context.now_ms,
+                subject=work.key,
+                reason=reason,
+                message=message,
+                inadmissible=inadmissible,
+                in_series=in_series or msgspec.UNSET,
             )
+        )
 
     def note_absent(self, work: WorkloadInfo, absent: int) -> bool:
         """Say whether a group waits for pods; return whether that is news.

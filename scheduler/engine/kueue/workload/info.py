@@ -41,6 +41,13 @@ NO_COUNTS: dict[str, int] = {}
 NO_EVICTIONS: dict[tuple[str, str], int] = {}
 
 
+#: Whether Kueue's next event that a Workload waits goes on with a series (`series`): an
+#: event names the version of its object, and one that differs in its message alone goes
+#: on with the series of the last one, and has its message.
+TOLD = 1  # an event is of the Workload as it stands
+LATE = 2  # what was said last is told at the next try
+
+
 class WorkloadInfo:
     """A Workload. Compared by identity; never copied."""
 
@@ -89,6 +96,7 @@ class WorkloadInfo:
         "scheduling_hash",
         "second_pass_tries",
         "second_pass_us",
+        "series",
         "topology",
         "totals",
         "uid",
@@ -108,6 +116,7 @@ class WorkloadInfo:
         self.reclaimable: dict[str, int] = NO_COUNTS
         self.requeue_count = 0
         self.requeue_at_us: int | None = None
+        self.series = 0  # TOLD, LATE or neither
         self.unseen = False  # its queue does not count it while its backoff runs
         self.accumulated_s = 0
         self.evictions: dict[tuple[str, str], int] = NO_EVICTIONS

@@ -11,6 +11,7 @@ from scheduler.engine.kueue.workload.info import (
     NO_CHECKS,
     NO_COUNTS,
     NO_EVICTIONS,
+    TOLD,
     WorkloadInfo,
 )
 from scheduler.engine.kueue.workload.status_records import Condition, LastAssignment
@@ -67,6 +68,8 @@ def update_from_document(
     work.pod_set_specs = spec.get("podSets") or ()
     work.pod_sets = catalogue.pod_sets(work.pod_set_specs, work.namespace)
     work.uid = obj.uid
+    if work.series == TOLD:
+        work.series = 0  # of another version
     work.generation = int(metadata.get("generation") or 0)
     work.priority = int(spec.get("priority") or 0)
     if gates.priority_boost:
@@ -232,6 +235,8 @@ def dump_state(work: WorkloadInfo) -> dict[str, Any]:
         state["ready"] = True
     if work.unseen:
         state["unseen"] = True
+    if work.series:
+        state["series"] = work.series
     if work.second_pass_us is not None:
         state["secondPass"] = [work.second_pass_us, work.second_pass_tries]
     if work.last_assignment is not None:
@@ -246,6 +251,7 @@ def load_state(work: WorkloadInfo, state: Mapping[str, Any]) -> None:
     """Take back what `dump_state` returned, but for the place in the queue."""
     work.pods_ready = bool(state.get("ready"))
     work.unseen = bool(state.get("unseen"))
+    work.series = state.get("series", 0)
     if "secondPass" in state:
         work.second_pass_us, work.second_pass_tries = state["secondPass"]
     if "tried" in state:

@@ -250,19 +250,30 @@ class JobArrival(JobSlices, PodGroups, PrebuiltWorkloads):
                 self._start_or_scale(job, pod_sets)
 
     def resume_suspended(self, job: Object) -> None:
-        """Let the pods of an admitted Job that a person suspends be ready once more.
+        """Make the pods of an admitted Job anew that a person suspends.
 
         Kueue resumes it at once.
-        Source: docs/semantics/kueue-lifecycle.md#podsready-timeout.
+        Source: docs/semantics/kueue-lifecycle.md#suspended-by-a-person.
         """
         kueue = self.host.kueue
         if kueue is None or not job.spec.get("suspend"):
             return
         for workload in self._workloads_of(job.key):
-            run = self.lifetime.runs.get(workload)
-            if run is not None and run.active and run.ready_ms is not None:
+            run, owner = self.lifetime.runs.get(workload), self.host.objects[workload]
+            if run is not None and run.active and run.pods:
+                self.lifetime.make_anew(run, owner, self._assigned(owner))
+            elif run is not None and run.active and run.ready_ms is not None:
                 kueue.pods_ready(workload, False)
                 kueue.pods_ready(workload, True)
+
+    def resume_waiting(self, job: Object) -> None:
+        """Make pods of a Job that a person resumes without quota; Kueue stops it again.
+
+        Source: docs/semantics/kueue-lifecycle.md#suspended-by-a-person.
+        """
+        for workload in self._workloads_of(job.key):
+            owner = self.host.objects[workload]
+            self.lifetime.run_in_vain(owner, pod_sets_of(owner))
 
     def is_deployed(self, job: Object) -> bool:
         """Return whether the pods of a Deployment are each admitted as they are made."""
