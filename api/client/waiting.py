@@ -92,11 +92,11 @@ class Client:
     # -- time
 
     def play(self, sandbox: str, *, speed: float | None = None) -> Done:
-        """Let time run; `speed` in ticks per second, 0 as fast as it goes."""
+        """Start the clock of a sandbox; `speed` in ticks per second, 0 as fast as possible."""
         return self.operations.play(sandbox, {} if speed is None else {"speed": speed})
 
     def pause(self, sandbox: str) -> Done:
-        """Hold time."""
+        """Stop the clock of a sandbox."""
         return self.operations.pause(sandbox)
 
     def step(
@@ -192,7 +192,7 @@ class Client:
         return self.operations.policy_patch(sandbox, patch)
 
     def undo(self, sandbox: str) -> Done:
-        """Run again without the last edit."""
+        """Undo the last edit: the sandbox is run again without it."""
         return self.operations.undo(sandbox)
 
     # -- reading

@@ -84,7 +84,7 @@ def _innermost(text: str) -> str:
 
 
 def type_of(value: Any) -> str:
-    """Return what JSON calls a value."""
+    """Return the name of a value's JSON type."""
     if isinstance(value, bool):
         return "bool"
     if isinstance(value, int | float):

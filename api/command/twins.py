@@ -118,7 +118,7 @@ def _incident(part: Part) -> None:
     arguments=_incident,
 )
 def incident(asked: Asked) -> Found:
-    """Print how near the replay comes, and one sentence of what would have been."""
+    """Replay a stretch of a recording with changes; print the outcome and how near a replay without changes comes."""
     words = asked.words
     body: Any = {
         "fromTick": words.begin,

@@ -153,7 +153,7 @@ class RunLines:
         self._look(world, self._begin + self._step * max(1, -(-passed // self._step)))
 
     def line(self, name: LineName) -> RunLine:
-        """Return a line; one that never was there is empty."""
+        """Return the line of a name; an empty one where the run has no such line."""
         return self._lines.get(name) or RunLine(at_ms=[], values=[])
 
     @property

@@ -129,7 +129,7 @@ def _timed(item: Item, times: dict[Owner, float]) -> Item:
 
 
 def configuration(found: Followed) -> list[Source]:
-    """Return Kueue's Configuration, where its ConfigMap was recorded."""
+    """Return Kueue's Configuration from its recorded ConfigMap; nothing where none was recorded."""
     for item in found.standing:
         text = (item.get("data") or {}).get(_CONFIGURATION)
         if item["kind"] == "ConfigMap" and text and isinstance(text, str):

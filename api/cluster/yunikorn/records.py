@@ -18,7 +18,7 @@ Record = dict[str, Any]
 
 
 def sparse(record: Record) -> Record:
-    """Return the record without what is empty, as the real answers leave it out."""
+    """Return the record without its empty fields, which YuniKorn's answers leave out."""
     return {name: value for name, value in record.items() if value}
 
 

@@ -86,7 +86,7 @@ class Goal:
         return cls(objectives=objectives, constraints=constraints)
 
     def bounds(self, base: Sequence[Numbers]) -> list[Bound]:
-        """Return the bounds, in the light of what the base had with these seeds.
+        """Return the bound of each constraint; a relative one is worked out from the base's runs.
 
         Raises ExperimentError for a measure that no run has.
         """

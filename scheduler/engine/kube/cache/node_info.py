@@ -101,7 +101,7 @@ class NodeInfo:
 
 
 def ports_conflict(wanted: tuple[Port, ...], taken: dict[Port, int]) -> bool:
-    """Return whether two sets of host ports meet; 0.0.0.0 meets every address.
+    """Return whether a wanted host port is taken; 0.0.0.0 conflicts with every address.
 
     Source: docs/semantics/kube-scheduler.md#host-ports.
     """

@@ -68,5 +68,5 @@ def add(parts: Iterable[Mapping[str, int]]) -> Usage:
 
 
 def decayed(consumed: Mapping[str, int], usage: Mapping[str, int], now: float) -> Usage:
-    """Return what was consumed, where `now` of it is the present usage."""
+    """Return the decayed consumption: the old one weighs 1 - `now`, the present usage `now`."""
     return add((scale(consumed, 1.0 - now), scale(usage, now)))

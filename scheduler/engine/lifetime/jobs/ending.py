@@ -91,7 +91,7 @@ class JobEnd(JobLength):
         return JOB_FINISHED_SENTENCE, SUCCEEDED
 
     def retire(self, workload: Object) -> None:
-        """Delete a Workload whose retention is over; of one that Kueue gave up, its job.
+        """Delete a Workload whose retention is over; for a deactivated one, delete its job.
 
         Source: docs/semantics/kueue-lifecycle.md#retention.
         """
