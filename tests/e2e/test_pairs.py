@@ -110,3 +110,27 @@ def test_a_change_among_many_workloads_names_whom_it_moves(board: Board) -> None
         expect(strip.locator(f"[data-cell={cell}] b")).to_have_text(f"{count:,}")
     board.keep()
     board.agrees()
+
+
+#: The marks of cards that are narrower than their text, or reach out of their card.
+CUT = """() => [...document.querySelectorAll('[data-card] [data-mark]')]
+  .filter((mark) => mark.scrollWidth > mark.clientWidth + 1
+    || mark.getBoundingClientRect().right > mark.closest('[data-card]').getBoundingClientRect().right)
+  .map((mark) => mark.innerText)"""
+
+
+def test_what_a_change_does_to_a_card_is_never_cut(board: Board) -> None:
+    page = board.page
+    made = prepared(page.request, board.url, {"scenario": "friday-rush"}, 90)
+    hold = {"kind": "ClusterQueue", "namespace": "", "name": "etl"}
+    change = {"patch": {**hold, "body": {"spec": {"stopPolicy": "Hold"}}}}
+    asked = {"at": 60, "changes": [change]}
+    api = f"{board.url}/api/v1/sandboxes/{made}/what-ifs"
+    number = page.request.post(f"{api}?wait=60", data=asked).json()["id"]
+    for width, height in ((1440, 900), (1280, 720)):
+        page.set_viewport_size({"width": width, "height": height})
+        page.goto(f"{board.url}/s/{made}/board?what-if={number}&tick=90")
+        marks = page.locator("[data-card] [data-mark]")
+        expect(marks.filter(has_text="evicted")).not_to_have_count(0)
+        expect(marks.filter(has_text="elsewhere")).not_to_have_count(0)
+        assert page.evaluate(CUT) == []

@@ -18,14 +18,16 @@ export function shiftText(row: WorkloadVerdict, { fromMs, toMs }: Frame): string
   return t(row.laterMs > 0 ? "pair.row.later" : "pair.row.earlier", { span: text });
 }
 
-/** Return "+5:16", "−0:20" or "never", where there is room for a few letters. */
-export function shortShift(row: WorkloadVerdict, frame: Frame): string {
-  const [group, shift] = [groupOf(row), shiftOf(row)];
+/** Return "+5:16", "−0:20", "never", "elsewhere" or "evicted +1", where there is room for a few letters; "" where it is equal. */
+export function shortShift(row: WorkloadVerdict): string {
+  const [[first = "equal"], shift] = [row.fates, shiftOf(row)];
+  if (first === "never" || first === "onlyWith" || first === "onlyWithout" || first === "moved" || first === "elsewhere") return t(`pair.row.short.${first}`);
+  if (shift !== null) return t(row.laterMs > 0 ? "pair.row.short.later" : "pair.row.short.earlier", { span: shortSpan(shift.ms) });
+  if (first === "only") return t("pair.row.short.only");
   const more = (row.changed?.evictions ?? 0) - (row.without?.evictions ?? 0);
-  if (group === "never") return t("pair.row.short.never");
-  if (group === "other" && shift === null && more !== 0) return t("pair.row.short.evicted", { n: `${more > 0 ? "+" : "−"}${Math.abs(more)}` });
-  if (shift === null || group === "other") return shiftText(row, frame);
-  return t(row.laterMs > 0 ? "pair.row.short.later" : "pair.row.short.earlier", { span: shortSpan(shift.ms) });
+  if (more !== 0) return t("pair.row.short.evicted", { n: `${more > 0 ? "+" : "−"}${Math.abs(more)}` });
+  const sign = row.lostMs > 0 ? "+" : "−";
+  return row.lostMs === 0 ? "" : t("pair.row.short.lost", { span: `${sign}${shortSpan(Math.abs(row.lostMs))}` });
 }
 
 /** Return what else befalls it: "evicted 2 times more, 1:15 lost". */
