@@ -250,6 +250,9 @@ def read_configuration(
     integrations = _section(document, "integrations")
     read_multi_kueue(_section(document, "multiKueue"))  # its stage reads it again
     resources = _section(document, "resources")
+    usage = None
+    if document.get("admissionFairSharing") is not None:
+        usage = _section(document, "admissionFairSharing")
     gates = replace(
         read_feature_gates(given_gates, release),
         borrows_by_flavor=EACH_FLAVOR.holds(decides_as),
@@ -263,11 +266,7 @@ def read_configuration(
         frameworks=tuple(integrations.get("frameworks") or ()),
         unqueued_jobs=bool(document.get("manageJobsWithoutQueueName", False)),
         managed_namespaces=_managed_namespaces(document),
-        usage=read_usage_fair_sharing(
-            _section(document, "admissionFairSharing")
-            if document.get("admissionFairSharing") is not None
-            else None
-        ),
+        usage=read_usage_fair_sharing(usage),
         transform=_transform(resources, decides_as),
         ignores_undeclared=ignores_undeclared(resources) and gates.quota_check,
         topology_gates=read_gates(
