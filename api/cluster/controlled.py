@@ -36,6 +36,7 @@ from scheduler.model.jobs import (
     JOB_INDEX,
     QUEUE,
     count_of,
+    job_index,
     pods_at_once,
     workload_name,
     workload_of,
@@ -428,7 +429,8 @@ def _job_pod(
     template = ((spec.get("template") or {}).get("metadata")) or {}
     base = f"{name}-"
     if spec.get("completionMode") == "Indexed":
-        number = str(_index_of(kept, found) if index is None else index)
+        own = job_index(metadata.get("annotations") or {}) if index is None else index
+        number = str(_index_of(kept, found) if own is None else own)
         labels = {**labels, JOB_INDEX: number}
         annotations = {**annotations, JOB_INDEX: number}
         base = f"{name}-{number}-"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -232,3 +232,41 @@ def pod_number(name: str) -> int | None:
     """Return the number at the end of a pod's name; None: its name, as it came, has none."""
     number = name.rpartition("-")[2]
     return int(number) if is_whole(number) else None
+
+
+def job_index(annotations: Mapping[str, str]) -> int | None:
+    """Return the index that a pod's annotations say; None where they say no number."""
+    index = str(annotations.get(JOB_INDEX, ""))
+    return int(index) if is_whole(index) else None
+
+
+def spans_of(indexes: str) -> Iterator[tuple[int, int]]:
+    """Yield the first and last numbers of a text such as `0,2-4`."""
+    for part in filter(None, indexes.split(",")):
+        first, _, last = part.partition("-")
+        yield int(first), int(last or first)
+
+
+def with_index(indexes: str, index: int) -> str:
+    """Return a text such as `0,2-4` with one more index; costs its spans."""
+    found: list[tuple[int, int]] = []
+    for first, last in sorted([*spans_of(indexes), (index, index)]):
+        if found and first <= found[-1][1] + 1:
+            found[-1] = found[-1][0], max(last, found[-1][1])
+        else:
+            found.append((first, last))
+    return ",".join(f"{a}-{z}" if z > a else str(a) for a, z in found)
+
+
+def first_index(completed: str, others: Collection[int | None]) -> int:
+    """Return the lowest index that neither a text such as `0,2-4` nor `others` has."""
+    index = 0
+    for first, last in spans_of(completed):
+        while index < first:
+            if index not in others:
+                return index
+            index += 1
+        index = max(index, last + 1)
+    while index in others:
+        index += 1
+    return index

@@ -6,11 +6,7 @@ from collections import Counter
 
 from msgspec import UNSET
 
-from scheduler.engine.lifetime.pod_ends import (
-    BACKOFF_MS,
-    LONGEST_BACKOFF_MS,
-    PodEnds,
-)
+from scheduler.engine.lifetime.pod_ends import PodEnds, backoff_ms
 from scheduler.engine.lifetime.runs import Due, Run
 from scheduler.engine.lifetime.runtime_state import NODE
 from scheduler.engine.lifetime.starting import first_rolled
@@ -285,8 +281,16 @@ class NodeLoss(PodEnds):
         elif refused or self._backs_off(owner):
             run.failures += 1
             run.lost_pods += 1
-            doubled = BACKOFF_MS << min(run.failures - 1, 10)
-            delay = min(doubled, LONGEST_BACKOFF_MS)
+            tries, why = run.failures, None
+            job = self.job_of(run)
+            most = job.spec.get("backoffLimitPerIndex") if job is not None else None
+            if job is not None and most is not None:
+                tries = self._index_fails(run, job, pod, int(most))
+                why = self._why_indexes_fail(run, job)
+            if why is not None:
+                self._fail_for(run, why)
+                return
+            delay = backoff_ms(tries)
             if since_ms is not None:
                 delay = max(0, since_ms + delay - self.context.now_ms)
             self._back_off(run, delay)

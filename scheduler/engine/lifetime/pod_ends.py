@@ -15,7 +15,7 @@ from scheduler.engine.lifetime.admission import POD_SET, owner_key
 from scheduler.engine.lifetime.runs import Due, Rounds, Run
 from scheduler.engine.lifetime.runtime_state import WORKLOAD
 from scheduler.engine.lifetime.stopping import RunScaling
-from scheduler.model.jobs import JOB_INDEX, pod_number, pods_at_once
+from scheduler.model.jobs import job_index, pod_number, pods_at_once
 from scheduler.model.objects import Key, Object
 from scheduler.model.reasons import (
     BACKOFF_LIMIT,
@@ -134,6 +134,7 @@ class PodEnds(RunScaling):
         if run.rounds is not None and run.rounds.alone:
             self._complete_due_pods(run, run.rounds)
             return
+        self._note_completed(run, pod)
         self._reclaim_later(run, pod)
         self.owners.pop(pod, None)
         run.pods.remove(pod)
@@ -150,6 +151,7 @@ class PodEnds(RunScaling):
         due = [pod for pod, at in run.ends.items() if at <= now]
         pods = sorted(pod for pod in due if self._fails_after(run, pod) is None)
         for pod in pods:
+            self._note_completed(run, pod)
             del run.ends[pod]
             run.pods.remove(pod)
             run.ready.pop(pod, None)
@@ -188,19 +190,23 @@ class PodEnds(RunScaling):
         self._lose_work(run, pods[-1])
         why, again_ms = self._judge_failures(run, job, pods)
         if why is not None:
-            run.why_failed = why
-            run.lost_pods += len(run.pods)  # those that end with it
-            run.failed = True
-            self._finish(run)
+            self._fail_for(run, why)
         else:
             self._back_off(run, again_ms)
+
+    def _fail_for(self, run: Run, why: tuple[str, str]) -> None:
+        """Let a Job fail for this reason; its other pods end with it."""
+        run.why_failed = why
+        run.lost_pods += len(run.pods)
+        run.failed = True
+        self._finish(run)
 
     def _judge_failures(
         self, run: Run, job: Object, pods: list[Key]
     ) -> tuple[tuple[str, str] | None, int]:
         """Count pods that failed; return why the Job fails, else when others follow (ms)."""
         per_index = job.spec.get("backoffLimitPerIndex")
-        tries = 0
+        before, tries = run.lost_pods, 0
         for pod in pods:
             action, rule = failure_action(job.spec)
             if action == "Ignore":
@@ -216,17 +222,21 @@ class PodEnds(RunScaling):
                 most = 0 if action == "FailIndex" else int(per_index)
                 tries = self._index_fails(run, job, pod, most)
         why: tuple[str, str] | None = None
-        if per_index is not None:
-            why = self._why_indexes_fail(run, job, int(per_index))
-        elif tries and run.lost_pods > self._most_failures(run.owner):
+        if run.lost_pods > max(before, self._most_failures(run.owner)):
             why = BACKOFF_LIMIT, BACKOFF_LIMIT_SENTENCE
-        doubled = BACKOFF_MS << min(max(tries - 1, 0), 10)
-        return why, min(doubled, LONGEST_BACKOFF_MS) if tries else 0
+        elif per_index is not None:
+            why = self._why_indexes_fail(run, job)
+        return why, backoff_ms(tries)
 
     def _index_fails(self, run: Run, job: Object, pod: Key, most: int) -> int:
-        """Count a failure of a pod's index, which has `most` others; return how many."""
-        given = self.host.objects[pod].annotations.get(JOB_INDEX)
-        index = given or str((pod_number(pod.name) or 0) % pods_at_once(job.spec))
+        """Count a failure of a pod's index, which has `most` others; return how many.
+
+        That is 0 where it has failed for good.
+        """
+        given = job_index(self.host.objects[pod].annotations)
+        if given is None:
+            given = (pod_number(pod.name) or 0) % pods_at_once(job.spec)
+        index = str(given)
         tries = run.failed_at.get(index, 0) + 1
         run.failed_at[index] = tries
         if tries > most:
@@ -235,6 +245,7 @@ class PodEnds(RunScaling):
             run.ended[name] = run.ended.get(name, 0) + 1  # not made again
             if self._gives_back_indexes(run, job):
                 self._reclaim_at(run, pod, self.context.now_ms)
+            return 0  # nobody waits to be made for it
         return tries
 
     def _gives_back_indexes(self, run: Run, job: Object) -> bool:
@@ -246,14 +257,15 @@ class PodEnds(RunScaling):
             and FAILED_INDEXES_FREE.holds(self.host.policy.spec.decides_as())
         )
 
-    def _why_indexes_fail(
-        self, run: Run, job: Object, most: int
-    ) -> tuple[str, str] | None:
+    def _why_indexes_fail(self, run: Run, job: Object) -> tuple[str, str] | None:
         """Return why a Job of these failed indexes fails; None where others go on."""
-        failed = sum(tries > most for tries in run.failed_at.values())
+        failed = self.indexes_failed(run)
         if failed > int(job.spec.get("maxFailedIndexes", failed)):
             return MAX_FAILED_INDEXES, MAX_FAILED_INDEXES_SENTENCE
-        if failed == pods_at_once(job.spec):
+        left = pods_at_once(job.spec) - failed
+        if run.rounds is not None and run.rounds.alone:
+            left = self.completions_left(run, run.rounds)
+        if failed and left <= 0:
             return FAILED_INDEXES, FAILED_INDEXES_SENTENCE
         return None
 
@@ -261,12 +273,9 @@ class PodEnds(RunScaling):
         """End a run; a Job of which indexes failed has failed when the others are done."""
         if run.ends_by_pods:
             run.ends.clear()
-        job = self.job_of(run) if run.failed_at else None
-        if job is not None and not run.failed:
-            most = int(job.spec.get("backoffLimitPerIndex") or 0)
-            if any(tries > most for tries in run.failed_at.values()):
-                run.failed = True
-                run.why_failed = FAILED_INDEXES, FAILED_INDEXES_SENTENCE
+        if not run.failed and self.indexes_failed(run):
+            run.failed = True
+            run.why_failed = FAILED_INDEXES, FAILED_INDEXES_SENTENCE
         super()._finish(run, ended_ms)
 
     def _most_failures(self, owner: Key) -> float:
@@ -274,8 +283,11 @@ class PodEnds(RunScaling):
         owner = self.job_key(owner)
         if owner.kind != "Job" or owner not in self.host.objects:
             return math.inf
-        limit = self.host.objects[owner].spec.get("backoffLimit")
-        return _BACKOFF_LIMIT if limit is None else int(limit)
+        spec = self.host.objects[owner].spec
+        if (limit := spec.get("backoffLimit")) is not None:
+            return int(limit)
+        by_index = spec.get("backoffLimitPerIndex") is not None
+        return math.inf if by_index else _BACKOFF_LIMIT
 
     def _lose_work(self, run: Run, pod: Key) -> None:
         """Void what was done: work goes on while all pods of a run are ready.
@@ -400,6 +412,11 @@ class PodEnds(RunScaling):
         workload.status["reclaimablePods"] = [more, *others]
         manifest = {**workload.manifest, "metadata": dict(workload.metadata)}
         self.host.put(Object(key=owner, manifest=manifest))
+
+
+def backoff_ms(tries: int) -> int:
+    """Return how long (ms) a Job makes no pods after so many that failed."""
+    return min(BACKOFF_MS << min(tries - 1, 10), LONGEST_BACKOFF_MS) if tries else 0
 
 
 def failure_action(spec: Mapping[str, Any]) -> tuple[str, int]:

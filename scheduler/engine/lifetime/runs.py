@@ -104,6 +104,7 @@ class Run:
     why_failed: tuple[str, str] | None = None  # reason and sentence of its Job
     #: index of a Job that counts failures by index -> its failed pods
     failed_at: dict[str, int] = field(default_factory=dict)
+    completed: str = ""  # indexes that succeeded, such as 0,2-4
 
     @property
     def ends_by_pods(self) -> bool:
@@ -155,7 +156,7 @@ class Run:
             values.append([*under_way, self.failures])
         elif any(value not in (None, False) for value in under_way):
             values.append(under_way)
-        failing = [self.why_failed, self.failed_at]
+        failing = [self.why_failed, self.failed_at, self.completed]
         if self.rounds is not None or self.lost_pods or self.ends or any(failing):
             rounds = [] if self.rounds is None else [*self.rounds]
             if self.rounds is not None and not self.rounds.alone:
@@ -166,7 +167,8 @@ class Run:
         if self.ends or any(failing):
             values.append([[*key, at] for key, at in self.ends.items()])
         if any(failing):
-            values.append([self.why_failed, dict(self.failed_at)])
+            completed = [self.completed] if self.completed else []
+            values.append([self.why_failed, dict(self.failed_at), *completed])
         return values
 
     @classmethod
@@ -178,7 +180,7 @@ class Run:
         usual: list[Any] = [0, 0, None, False, None, {}]
         further = list(rest) + usual[len(rest) :]
         failures, kept, deadline, overran, counted, ended = further
-        why_failed, failed_at = later[4] if len(later) > 4 else (None, {})
+        why_failed, failed_at, *completed = later[4] if len(later) > 4 else (None, {})
         return cls(
             owner=owner,
             attempt=attempt,
@@ -207,6 +209,7 @@ class Run:
             ends={Key(*e[:3]): e[3] for e in (later[3] if len(later) > 3 else ())},
             why_failed=(why_failed[0], why_failed[1]) if why_failed else None,
             failed_at=dict(failed_at),
+            completed=completed[0] if completed else "",
         )
 
 

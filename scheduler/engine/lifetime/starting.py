@@ -17,10 +17,18 @@ from scheduler.engine.lifetime.admission import (
 from scheduler.engine.lifetime.runs import Due, Rounds, Run
 from scheduler.engine.lifetime.runtime_state import POD, WORKLOAD, RuntimeState
 from scheduler.model.durations import NEVER
-from scheduler.model.jobs import is_managed_elsewhere
+from scheduler.model.jobs import (
+    JOB_INDEX,
+    first_index,
+    is_managed_elsewhere,
+    job_index,
+    with_index,
+)
 from scheduler.model.objects import Key, Object
 from scheduler.model.storage.claims import give_claims
 from scheduler.model.topology import TopologyAssignment
+
+_JOB = frozenset({"Job"})
 
 # ------------------------------------------------------------------------
 # Rounds: the pods of a Job with more completions than pods end, and others follow.
@@ -84,7 +92,43 @@ class RunRounds(RuntimeState):
     def completions_left(self, run: Run, rounds: Rounds) -> int:
         """Return how many pods of a Job have neither succeeded nor failed for good."""
         wanted = self.jobs.completions_of(self.host.objects[run.owner])
-        return wanted - rounds.succeeded - sum(run.ended.values())
+        return wanted - rounds.succeeded - self.indexes_failed(run)
+
+    def indexes_failed(self, run: Run) -> int:
+        """Return how many indexes of a Job have failed for good."""
+        job = self.job_of(run) if run.failed_at else None
+        most = job.spec.get("backoffLimitPerIndex") if job is not None else None
+        return sum(most is not None and n > int(most) for n in run.failed_at.values())
+
+    def _give_index(self, run: Run, pod: Object) -> None:
+        """Write into a pod the lowest index of its Job that none has, where one counts.
+
+        Costs the pods of the run.
+        Source: docs/semantics/kueue-lifecycle.md#further-completions.
+        """
+        spec = {} if (job := self.job_of(run)) is None else job.spec
+        if spec.get("completionMode") != "Indexed":
+            return
+        most = spec.get("backoffLimitPerIndex")
+        if most is None and not run.ends_by_pods:
+            return
+        others = {job_index(self.host.objects[one].annotations) for one in run.pods}
+        if most is not None:
+            others |= {int(i) for i, n in run.failed_at.items() if n > int(most)}
+        index = str(first_index(run.completed, others))
+        pod.metadata["annotations"] = {**pod.annotations, JOB_INDEX: index}
+
+    def _note_completed(self, run: Run, pod: Key) -> None:
+        """Note that the index of a pod has succeeded, where it has one."""
+        index = job_index(self.host.objects[pod].annotations)
+        if index is not None:
+            run.completed = with_index(run.completed, index)
+
+    def job_of(self, run: Run) -> Object | None:
+        """Return the batch Job that a run is of; None where it is of none."""
+        owner = self.host.objects.get(run.owner)
+        key = (owner_key(owner, _JOB) or owner.key) if owner is not None else None
+        return self.host.objects.get(key) if key and key.kind == "Job" else None
 
     def round_length(self, owner: Object) -> int | None:
         """Return how long one round of its pods takes; None for until it is stopped."""
@@ -101,7 +145,6 @@ class RunRounds(RuntimeState):
 
 
 STATEFUL_SET = "StatefulSet"
-_JOB = frozenset({"Job"})
 
 
 def first_rolled(spec: Mapping[str, Any]) -> int | None:
@@ -320,6 +363,7 @@ class RunStarting(RunRounds):
             node_selector=pod_set.get("nodeSelector") or {},
             tolerations=pod_set.get("tolerations") or [],
         )
+        self._give_index(run, pod)
         delay = self.jobs.held_by_quota(owner, pod)
         if delay is not None:
             if run.step is None:
@@ -515,12 +559,6 @@ class RunStarting(RunRounds):
     def _fails_by_pods(self, run: Run) -> bool:
         """Return whether a run is that of a Job whose pods fail one by one."""
         return bool(run.pods) and self.job_of(run) is not None
-
-    def job_of(self, run: Run) -> Object | None:
-        """Return the batch Job that a run is of; None where it is of none."""
-        owner = self.host.objects.get(run.owner)
-        key = (owner_key(owner, _JOB) or owner.key) if owner is not None else None
-        return self.host.objects.get(key) if key and key.kind == "Job" else None
 
     def _see_ready(self, run: Run) -> None:
         run.seen_ms = None

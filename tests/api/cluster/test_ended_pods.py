@@ -106,6 +106,19 @@ def test_an_indexed_job_has_one_of_each_index(call, cluster):
     assert {one["metadata"]["labels"][label] for one in pods} == {"0", "1"}
 
 
+def test_a_pod_of_an_indexed_job_has_one_index_while_it_runs(call, make):
+    spec = {"parallelism": 2, "completions": 5, "completionMode": "Indexed"}
+    one_by_one = node("n1", cpu="150m")
+    sandbox = make(one_by_one, timed(job("rounds", **spec)))
+    label = "batch.kubernetes.io/job-completion-index"
+    shown = set()
+    for _ in range(10):
+        advance(sandbox, 2)
+        for one in pods_of(call, sandbox, "rounds"):
+            shown.add((one["metadata"]["uid"], one["metadata"]["labels"][label]))
+    assert sorted(index for _, index in shown) == ["0", "1", "2", "3", "4"]
+
+
 NAMED = "kueue.x-k8s.io/prebuilt-workload-name"
 
 

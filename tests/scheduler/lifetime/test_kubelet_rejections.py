@@ -87,3 +87,14 @@ def test_explain_says_why_the_kubelet_rejected_it() -> None:
     past = DecidedPast(simulate(world, until_ms=5000).decisions)
     (answer,) = answers(world, "big", past)
     assert "OutOfcpu: Pod was rejected" in answer.said[-1].text
+
+
+def test_a_rejected_pod_of_an_indexed_job_fails_its_index() -> None:
+    made = job("j", cpu="1500m", parallelism=3, runtime="30s")
+    made["spec"] |= {"completionMode": "Indexed", "backoffLimitPerIndex": 0}
+    made["spec"]["template"]["spec"]["nodeName"] = "n1"
+    world = world_of(node("n1", cpu=2), made, stack="kube")
+    simulate(world, until_ms=600_000)
+    status = world.get(Key("Job", "default", "j")).status
+    assert status["failed"] == 2
+    assert status["conditions"][-1]["reason"] == "FailedIndexes"

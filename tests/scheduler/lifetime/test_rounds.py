@@ -8,6 +8,7 @@ import pytest
 
 from scheduler.engine.tick import simulate
 from scheduler.engine.world import World
+from scheduler.model.jobs import JOB_INDEX
 from scheduler.model.objects import Key
 from tests.builders import (
     job,
@@ -181,3 +182,47 @@ def test_pods_that_have_succeeded_count_as_ready(at_ms, why):
     [workload] = [one for one in world.objects if one.kind == "Workload"]
     conditions = {one["type"]: one for one in world.get(workload).status["conditions"]}
     assert conditions["PodsReady"]["reason"] == why
+
+
+def by_index(*more: dict, limit: int | None = None, **given: Any) -> World:
+    """An Indexed Job that nobody queues, three pods at once and seven in all."""
+    made = job("rounds", **{"parallelism": 3, "runtime": "3s", **given})
+    made["spec"] |= {"completionMode": "Indexed", "completions": 7}
+    if limit is not None:
+        made["spec"]["backoffLimitPerIndex"] = limit
+    return world_of(node("n1", cpu=8), made, *more, stack="kube")
+
+
+def running(world: World) -> list[int]:
+    """Return the indexes of the pods that have not ended."""
+    pods = [world.get(key) for key in world.keys("Pod")]
+    going = [one for one in pods if one.status["phase"] in ("Pending", "Running")]
+    return sorted(int(one.annotations[JOB_INDEX]) for one in going)
+
+
+def test_an_indexed_job_fails_when_each_index_has_run_and_failed():
+    world = by_index(limit=0, fails_after="2s")
+    found = []
+    for at_ms in (1000, 3000, 5000, 7000):
+        simulate(world, until_ms=at_ms)
+        found.append(running(world))
+    assert found == [[0, 1, 2], [3, 4, 5], [6], []]
+    status = world.get(ROUNDS).status
+    assert status["failed"] == 7
+    assert status["conditions"][-1]["reason"] == "FailedIndexes"
+
+
+@pytest.mark.parametrize("limit", [None, 1])
+def test_a_pod_in_the_place_of_a_lost_one_has_its_index(limit):
+    world = by_index(limit=limit)
+    simulate(world, until_ms=4000)
+    assert running(world) == [3, 4, 5]
+    lost = next(
+        k for k in world.keys("Pod") if world.get(k).annotations[JOB_INDEX] == "4"
+    )
+    again = World.decode(world.encode())
+    again.delete(lost)
+    simulate(again, until_ms=20_000)
+    assert again.get(ROUNDS).status["succeeded"] == 7
+    [run] = again.lifetime.runs.values()
+    assert run.completed == "0-6"

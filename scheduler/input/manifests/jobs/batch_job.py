@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from scheduler.input.manifests.jobs.base import QueuedJob, pod_set
@@ -14,6 +13,7 @@ from scheduler.model.jobs import (
     Surroundings,
     count_of,
     pods_at_once,
+    spans_of,
     waves_of,
 )
 from scheduler.model.registry import register
@@ -74,20 +74,13 @@ def _done(manifest: Manifest) -> int:
     completions = count_of(spec, "completions", count_of(spec, "parallelism", 1))
     spans: list[tuple[int, int]] = []
     for field in ("completedIndexes", "failedIndexes"):
-        spans += _spans(str(status.get(field) or ""))
+        spans += spans_of(str(status.get(field) or ""))
     done, end = 0, 0
     for first, last in sorted(spans):  # counted, however long they are
         last = min(last, completions - 1)
         done += max(0, last + 1 - max(first, end))
         end = max(end, last + 1)
     return done
-
-
-def _spans(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the first and last numbers of a text such as `0,2-4`."""
-    for part in filter(None, text.split(",")):
-        first, _, last = part.partition("-")
-        yield int(first), int(last or first)
 
 
 register(
