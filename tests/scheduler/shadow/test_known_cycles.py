@@ -135,3 +135,32 @@ def test_a_state_that_differs_in_what_is_not_read_is_not_worked_out_again() -> N
     for state in (objects, [*objects[:-1], other]):
         list(known.cycles(state, at_us, 4))
     assert len(known._decided) == 1
+
+
+def test_pods_that_are_ready_make_another_state_where_admission_waits_for_them() -> None:
+    configured = Settings(waiting=Waiting(timeout_ms=60_000, block=True, base_s=1))
+    draws = (a_workload(random.Random(seed), 1) for seed in range(20))
+    holds = next(one for one in draws if "admission" in one["status"])
+    standing = [
+        flavor(),
+        {"kind": "Namespace", "metadata": {"name": "default"}},
+        cluster_queue("a", cpu=9),
+        local_queue("in-a", cluster_queue="a"),
+    ]
+    holds["spec"]["queueName"] = "in-a"
+    holds["status"]["admission"]["clusterQueue"] = "a"
+    waits = workload("w2", cpu="1")
+    waits["spec"]["queueName"], waits["status"] = "in-a", {}
+    known, found = KnownCycles(configured), []
+    for status in (False, True):
+        ready = became("PodsReady", 5, status=status)
+        conditions = [became("QuotaReserved", 1), became("Admitted", 1), ready]
+        held = {**holds, "status": {**holds["status"], "conditions": conditions}}
+        objects = [
+            Object(key=key_of(one), manifest=one, status=one.get("status") or {})
+            for one in (*standing, held, waits)
+        ]
+        alone = list(cycles(objects, configured, EPOCH_US + 13_000_000, 4))
+        assert list(known.cycles(objects, EPOCH_US + 13_000_000, 4)) == alone
+        found.append(alone)
+    assert found[0] != found[1]
