@@ -166,8 +166,12 @@ class PodEnds(RunScaling):
         if run.ends_ms is not None:
             run.ends_ms = now + rounds.each_ms * -(-left // rounds.pods)
         self._give_back(run)
-        if run.step_due() != Due.REPLACE:
-            self.jobs.replace_pods(self.host.get(run.owner), run)
+        _, _, backs_off_until = self.failed.get(self.job_key(run.owner), (0, 0, 0))
+        if backs_off_until > now:
+            return
+        if run.step_due() == Due.REPLACE:
+            run.step = None  # a pod was refused: it is tried again at once
+        self.jobs.replace_pods(self.host.get(run.owner), run)
 
     # -- pods of a Job that fail -------------------------------------------
 
@@ -311,7 +315,8 @@ class PodEnds(RunScaling):
         self._lose_work(run, run.pods[-1])
         run.started_ms = self.context.now_ms
         self._set_deadline(run, run.started_ms)
-        self.scale(run, owner, [{**one, "count": 0} for one in pod_sets])
+        self.shrink(run, [{**one, "count": 0} for one in pod_sets])
+        self._touch(owner.key)
         if run.step is None:
             self.fill_up(run, owner, pod_sets)
 

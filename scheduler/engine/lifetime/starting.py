@@ -189,6 +189,9 @@ class RunStarting(RunRounds):
         if placed := self.placement():
             done = 0 if run.rounds is None else run.rounds.succeeded
             self.complete_by_pods(run, owner, done)
+            for pod in run.pods:
+                if pod in self.placed:  # made in vain before, and admitted meanwhile
+                    self._wait_ready(run, pod)
         if placed and until > self.context.now_ms:
             run.step = int(Due.REPLACE), until
             self.timers.add(until, Due.REPLACE, owner.key)

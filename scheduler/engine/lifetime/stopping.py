@@ -326,6 +326,12 @@ class RunScaling(RunStopping):
 
     def scale(self, run: Run, owner: Object, pod_sets: list[dict[str, Any]]) -> None:
         """Give a run as many pods as its sets say now; the newest go first."""
+        self.shrink(run, pod_sets)
+        self.fill_up(run, owner, pod_sets)
+        self._touch(owner.key)
+
+    def shrink(self, run: Run, pod_sets: list[dict[str, Any]]) -> None:
+        """Terminate the pods that a run has beyond what its sets say, the newest."""
         for pod_set in pod_sets:
             pods = self.pods_of(run, pod_set["name"])
             for pod in pods[int(pod_set["count"]) :]:
@@ -335,8 +341,6 @@ class RunScaling(RunStopping):
                 run.waiting.pop(pod, None)
                 self.owners.pop(pod, None)
                 self.terminate(pod)
-        self.fill_up(run, owner, pod_sets)
-        self._touch(owner.key)
 
     def hand_over(self, replaced: Key, owner: Object) -> Run:
         """Let a run, its pods and its timers belong to another Workload.

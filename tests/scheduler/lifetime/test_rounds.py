@@ -9,6 +9,9 @@ import pytest
 from scheduler.engine.tick import simulate
 from scheduler.engine.world import World
 from scheduler.model.jobs import JOB_INDEX
+
+
+from scheduler.model.decisions import Bind
 from scheduler.model.objects import Key
 from tests.builders import (
     job,
@@ -226,3 +229,63 @@ def test_a_pod_in_the_place_of_a_lost_one_has_its_index(limit):
     assert again.get(ROUNDS).status["succeeded"] == 7
     [run] = again.lifetime.runs.values()
     assert run.completed == "0-6"
+
+
+def by_hand(at: str, *, suspend: bool) -> dict[str, Any]:
+    """Return a Change by which a person suspends or resumes the Job at an instant."""
+    return {
+        "apiVersion": "quotalab.dev/v1",
+        "kind": "Change",
+        "metadata": {"name": f"c-{at}", "annotations": {"quotalab.dev/arrival": at}},
+        "spec": {
+            "target": {"kind": "Job", "namespace": "default", "name": "rounds"},
+            "patch": {"spec": {"suspend": suspend}},
+        },
+    }
+
+
+def test_a_job_resumed_by_hand_just_before_its_admission_runs():
+    other = job("other", queue="main", cpu=4, runtime="10s")
+    waits = job("rounds", queue="main", cpu=2, parallelism=2, arrival="1s")
+    waits["metadata"]["annotations"]["quotalab.dev/runtime"] = "20s"
+    waits["spec"]["suspend"] = True
+    simulation = {"latencies": {"suspension": "2s", "jobStart": "1s"}}
+    world = world_of(
+        *small_cluster(cpu=4),
+        node("n1", cpu=8),
+        other,
+        waits,
+        by_hand("10500ms", suspend=False),
+        simulation=simulation,
+    )
+    assert counts_at(world, 13, 40) == [(0, 2), (2, 0)]
+
+
+def test_a_suspension_by_hand_does_not_shorten_a_back_off():
+    fails = {**by_hand("1s", suspend=True), "metadata": {"name": "f"}}
+    fails["metadata"]["annotations"] = {"quotalab.dev/arrival": "1s"}
+    fails["spec"] = {"target": {"kind": "Node", "name": "n1"}, "node": "fail"}
+    simulation = {"latencies": {"termination": "1s"}}
+    world = world_of(
+        *small_cluster(cpu=4),
+        node("n1", cpu=2),
+        node("n2", cpu=2),
+        job("rounds", queue="main", parallelism=2, completions=5, runtime="3s"),
+        fails,
+        by_hand("2s", suspend=True),
+        simulation=simulation,
+    )
+    decisions = simulate(world, until_ms=15_000).decisions
+    placed = [one.at_ms for one in decisions if isinstance(one, Bind)]
+    assert sorted({at for at in placed if 1000 <= at < 12_000}) == [11_000]
+
+
+def test_a_further_pod_that_a_quota_refuses_is_tried_when_another_has_ended():
+    quota = {
+        "apiVersion": "v1",
+        "kind": "ResourceQuota",
+        "metadata": {"name": "pods", "namespace": "default"},
+        "spec": {"hard": {"pods": "1"}},
+    }
+    world = in_rounds(node("n1", cpu=8), quota, completions=4)
+    assert counts_at(world, 4, 7, 10, 13) == [(1, 1), (2, 1), (3, 1), (4, 0)]
