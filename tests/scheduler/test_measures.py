@@ -58,6 +58,21 @@ def test_what_never_starts_counts_with_its_wait_so_far_and_is_counted_beside():
     assert (own.count, own.waiting, own.max_ms) == (2, 1, 15_000)
 
 
+@pytest.mark.parametrize("stack", ["kube", "yunikorn"])
+def test_what_is_placed_in_the_instant_of_its_coming_has_arrived(stack):
+    world = world_of(node("n1", cpu=8), job("one", runtime="10s"), stack=stack)
+    found = measured(world, 60_000)
+    assert (found.arrived, found.admitted, found.wait_max_ms) == (1, 1, 0)
+
+
+@pytest.mark.parametrize("stack", ["kube", "yunikorn"])
+def test_a_pod_that_was_made_with_its_node_starts_where_it_arrives(stack):
+    made = pod("one", runtime="10s")
+    made["spec"]["nodeName"] = "n1"
+    found = measured(world_of(node("n1", cpu=8), made, stack=stack), 60_000)
+    assert (found.arrived, found.admitted, found.waiting) == (1, 1, 0)
+
+
 @given(
     st.lists(st.tuples(st.integers(0, 50), st.none() | st.integers(0, 50))),
     st.integers(100, 200),

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
-from scheduler.analysis.measures.lives import LifeReader, Lives
+from scheduler.analysis.measures.lives import LifeReader, Lives, with_given_nodes
 from scheduler.analysis.measures.report import Sharing, sharing_of, summarise
 from scheduler.analysis.measures.samples import Samples
 from scheduler.analysis.measures.subjects import (
@@ -96,7 +96,7 @@ class Measures:
 
     def hold(self, decisions: Iterable[Decision]) -> None:
         """Take who holds and who waits by decisions, without what becomes of them."""
-        for decision in decisions:
+        for decision in with_given_nodes([*decisions], self.world):
             reaction = self._reactions.get(type(decision))
             if reaction is not None and self._is_of_manager(decision):
                 self.samples.until(decision.at_ms)

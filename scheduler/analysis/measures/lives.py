@@ -11,7 +11,7 @@ is made of these lives; nothing else defines them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
 from typing import Any, NamedTuple
 
@@ -86,6 +86,26 @@ class Lives(NamedTuple):
         )
 
 
+def with_given_nodes(decisions: Sequence[Decision], world: World) -> Iterator[Decision]:
+    """Yield decisions, and a Bind after the arrival of a pod that was made with its node.
+
+    No scheduler binds such a pod: it starts where it arrives. The world stands where the
+    decisions were made. O(decisions).
+    """
+    bound: set[Key] | None = None
+    for one in decisions:
+        yield one
+        key = one.subject
+        if not isinstance(one, Arrive) or key.kind != "Pod":
+            continue
+        obj = world.objects.get(key)
+        node = obj.spec.get("nodeName") if obj is not None else None
+        if node and bound is None:
+            bound = {two.subject for two in decisions if isinstance(two, Bind)}
+        if node and bound is not None and key not in bound:
+            yield Bind(at_ms=one.at_ms, subject=key, node=node)
+
+
 class LifeReader:
     """Follows the units of one run. `world` is that of the begin, before any change."""
 
@@ -116,7 +136,7 @@ class LifeReader:
 
     def hear(self, decisions: Iterable[Decision], world: World) -> None:
         """Take decisions, in order, while the world stands where they were made."""
-        for decision in decisions:
+        for decision in with_given_nodes([*decisions], world):
             self._heard += 1
             key = decision.subject
             if cluster_of(key):

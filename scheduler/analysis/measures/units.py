@@ -206,7 +206,7 @@ def joined(pods: Sequence[Life], needed: int | None, begin_ms: int) -> Life:
             last.place = ", ".join(sorted(places - {""}))
         if not decided and last.runs:  # it runs at the begin
             last.from_ms = sorted(one.from_ms for one, _ in running)[least - 1]
-    if not found.stretches[0].runs:
+    if turns[0].order or not found.stretches[0].runs:  # it was not running at the begin
         came = (pod.came_ms for pod in pods if pod.came_ms is not None)
         found.came_ms = min(came, default=None)
     last, final = found.stretches[-1], turns[-1]

@@ -137,7 +137,9 @@ def test_a_state_that_differs_in_what_is_not_read_is_not_worked_out_again() -> N
     assert len(known._decided) == 1
 
 
-def test_pods_that_are_ready_make_another_state_where_admission_waits_for_them() -> None:
+def test_pods_that_are_ready_make_another_state_where_admission_waits_for_them() -> (
+    None
+):
     configured = Settings(waiting=Waiting(timeout_ms=60_000, block=True, base_s=1))
     draws = (a_workload(random.Random(seed), 1) for seed in range(20))
     holds = next(one for one in draws if "admission" in one["status"])
