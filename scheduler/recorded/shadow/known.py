@@ -20,7 +20,7 @@ from scheduler.recorded.shadow.decisions import Decided, Manifest, cycles
 
 #: What an API server writes for itself, and every write changes.
 _SERVERS = ("resourceVersion", "managedFields")
-_INSTANT = re.compile(rb'"(\d{4}-\d\d-\d\dT[\d:.]{8,16}Z)"')
+_INSTANT = re.compile(rb'"([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{8,16}Z)"')
 #: An end that is so long after a beginning: the present instant matters by itself.
 _LIMITS = (b'"maximumExecutionTimeSeconds"', MAX_EXECUTION.encode())
 _SECOND_US = 1_000_000
