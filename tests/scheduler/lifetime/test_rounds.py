@@ -8,10 +8,8 @@ import pytest
 
 from scheduler.engine.tick import simulate
 from scheduler.engine.world import World
-from scheduler.model.jobs import JOB_INDEX
-
-
 from scheduler.model.decisions import Bind
+from scheduler.model.jobs import JOB_INDEX
 from scheduler.model.objects import Key
 from tests.builders import (
     job,
