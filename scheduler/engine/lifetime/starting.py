@@ -86,8 +86,15 @@ class RunRounds(RuntimeState):
         """
         pods = 0 if self.pods_end_alone else self.jobs.pods_of_round(owner)
         each_ms = self.round_length(owner) if pods else None
-        if each_ms and each_ms < NEVER:
-            run.rounds = Rounds(0, pods, each_ms, alone=True).of(succeeded)
+        if not each_ms or each_ms >= NEVER:
+            return
+        job = self.job_of(run)
+        if run.rounds is None and job is not None:
+            # It came with them, or they succeeded under a Workload that is gone.
+            known = min(_succeeded(job), self.jobs.completions_of(owner))
+            succeeded = max(succeeded, known)
+            run.completed = str(job.status.get("completedIndexes") or "")
+        run.rounds = Rounds(0, pods, each_ms, alone=True).of(succeeded)
 
     def completions_left(self, run: Run, rounds: Rounds) -> int:
         """Return how many pods of a Job have neither succeeded nor failed for good."""
@@ -153,6 +160,10 @@ def first_rolled(spec: Mapping[str, Any]) -> int | None:
     if strategy.get("type") == "OnDelete":
         return None
     return int((strategy.get("rollingUpdate") or {}).get("partition") or 0)
+
+
+def _succeeded(job: Object) -> int:
+    return int(job.status.get("succeeded") or 0)
 
 
 class RunStarting(RunRounds):

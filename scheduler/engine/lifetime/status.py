@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from scheduler.engine.lifetime.runs import OVERRAN, Due, Run
 from scheduler.engine.lifetime.runtime_state import RuntimeState
 from scheduler.model.durations import stamp_text
-from scheduler.model.jobs import is_managed_elsewhere, pods_at_once
+from scheduler.model.jobs import is_managed_elsewhere, pods_at_once, waves_of
 from scheduler.model.objects import Key, Object
 from scheduler.model.reasons import (
     BACKOFF_LIMIT,
@@ -140,8 +140,10 @@ def _write_job(lifetime: RuntimeState, job: Object) -> None:
         "active": _active_pods(lifetime, job, run),
         "ready": len(run.ready),
     }
-    if (succeeded := _succeeded_before(job, run)) > 0:
+    if (succeeded := _succeeded_before(lifetime, job, run)) > 0:
         status |= _status_in_round(job, status, succeeded)
+    if indexes := run.completed or (succeeded and job.status.get("completedIndexes")):
+        status["completedIndexes"] = indexes
     if run.lost_pods:
         status["failed"] = run.lost_pods
     if run.started_ms is not None:
@@ -227,10 +229,16 @@ def _pods_at_once(job: Object) -> int:
     return pods_at_once(job.spec) if job.key.kind == "Job" else 1
 
 
-def _succeeded_before(job: Object, run: Run) -> int:
-    """Return how many pods succeeded in the rounds that are over."""
+def _succeeded_before(lifetime: RuntimeState, job: Object, run: Run) -> int:
+    """Return how many pods succeeded in the rounds that are over.
+
+    Before pods are placed for it those that its status says: they stay counted.
+    """
     if run.rounds is None:
-        return 0
+        stays = (
+            job.key.kind == "Job" and waves_of(job.spec) > 1 and lifetime.placement()
+        )
+        return int(job.status.get("succeeded") or 0) if stays else 0
     return min(run.rounds.succeeded, _completions(job))
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from scheduler.engine.lifetime import status
 from scheduler.engine.lifetime.admission import owner_key
 from scheduler.engine.lifetime.runs import Due, Run
-from scheduler.engine.lifetime.runtime_state import POD
+from scheduler.engine.lifetime.runtime_state import POD, WORKLOAD
 from scheduler.engine.lifetime.starting import RunStarting
 from scheduler.model import reasons
 from scheduler.model.decisions import Fail, Finish
@@ -136,6 +136,10 @@ class RunEnding(RunStarting):
             if key.kind != POD:
                 self.stop(key)
                 self.stop_waiting(key)
+            if key.kind == WORKLOAD and self.runs[key].ends_by_pods:
+                job = self.job_key(key)
+                if job in self.host.objects:
+                    self.host.get(job)  # its status keeps what has succeeded
             lost = self.runs.pop(key).lost_pods
             if lost:
                 self._delete_refused(key)

@@ -287,3 +287,28 @@ def test_a_further_pod_that_a_quota_refuses_is_tried_when_another_has_ended():
     }
     world = in_rounds(node("n1", cpu=8), quota, completions=4)
     assert counts_at(world, 4, 7, 10, 13) == [(1, 1), (2, 1), (3, 1), (4, 0)]
+
+
+@pytest.mark.parametrize("mode", ["NonIndexed", "Indexed"])
+def test_pods_that_have_succeeded_stay_counted_when_the_workload_goes(mode):
+    made = job("rounds", queue="main", parallelism=2, runtime="3s")
+    made["spec"] |= {"completions": 5, "completionMode": mode}
+    world = world_of(*small_cluster(), node("n1", cpu=8), made)
+    assert counts_at(world, 4) == [(2, 2)]
+    world.delete(*world.keys("Workload"))
+    assert counts_at(world, 5, 7, 10) == [(2, 2), (4, 1), (5, 0)]
+
+
+def test_a_job_that_came_with_its_pods_counts_those_that_had_succeeded():
+    made = job("rounds", parallelism=2, runtime="3s")
+    made["metadata"]["uid"] = "u"
+    made["spec"]["completions"] = 5
+    made["status"] = {"active": 1, "succeeded": 3}
+    came = pod("rounds-abcde", cpu=1)
+    came["spec"]["nodeName"] = "n1"
+    owner = {"apiVersion": "batch/v1", "kind": "Job", "name": "rounds", "uid": "u"}
+    came["metadata"]["ownerReferences"] = [{**owner, "controller": True}]
+    came["status"] = {"phase": "Running"}
+    world = world_of(node("n1", cpu=8), made, came, stack="kube")
+    assert counts_at(world, 1, 4, 7) == [(3, 2), (5, 0), (5, 0)]
+    assert len(world.keys("Pod")) == 0
