@@ -49,7 +49,7 @@ class PodEnds(RunScaling):
         now = self.context.now_ms
         length = self._fails_after(run, pod)
         if length is None and run.rounds is not None and run.rounds.alone:
-            length = self._completion_ms(run, run.rounds)
+            length = self._completion_ms(run, run.rounds, pod)
         elif length is None and self._ends_alone(run):
             if self.by_members(run):
                 length, _ = self._member_length(pod)
@@ -60,13 +60,14 @@ class PodEnds(RunScaling):
             run.ends[pod] = max(now, began + length)
             self.timers.add(run.ends[pod], Due.POD_ENDS, pod, run.attempt)
 
-    def _completion_ms(self, run: Run, rounds: Rounds) -> int:
+    def _completion_ms(self, run: Run, rounds: Rounds, pod: Key) -> int:
         """Return how long (ms) a pod runs of a Job whose pods each end by themselves.
 
-        What a checkpoint kept of its round is done already.
+        What a checkpoint kept of its round is done already, where it began with that.
         """
         part = run.kept_ms - rounds.ended * rounds.each_ms
-        if part < 0:  # pods have ended since the start
+        began = (pod_number(pod.name) or 0) < rounds.below
+        if part < 0 or not began:  # pods have ended since the start
             return rounds.each_ms
         timing = self.timing(self.host.objects[run.owner])
         restart = self.checkpoints.restart_ms(run, timing)

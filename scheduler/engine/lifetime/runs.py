@@ -57,6 +57,7 @@ class Rounds(NamedTuple):
     next_ms: int | None = None  # when this one ends; None: with the run, or stopped
     more: int = 0  # pods that succeeded besides those of whole rounds
     alone: bool = False  # its pods each end by themselves
+    below: int = 0  # pods of lower numbers go on from what was kept, or restart
 
     @property
     def succeeded(self) -> int:
@@ -159,8 +160,8 @@ class Run:
         failing = [self.why_failed, self.failed_at, self.completed]
         if self.rounds is not None or self.lost_pods or self.ends or any(failing):
             rounds = [] if self.rounds is None else [*self.rounds]
-            if self.rounds is not None and not self.rounds.alone:
-                rounds = rounds[:4]
+            if self.rounds is not None and not self.rounds.below:
+                rounds = rounds[: 6 if self.rounds.alone else 4]
             values += [rounds] if len(values) > _ALWAYS else [[], rounds]
         if self.lost_pods or self.ends or any(failing):
             values.append(self.lost_pods)

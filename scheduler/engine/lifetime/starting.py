@@ -96,6 +96,17 @@ class RunRounds(RuntimeState):
             run.completed = str(job.status.get("completedIndexes") or "")
         run.rounds = Rounds(0, pods, each_ms, alone=True).of(succeeded)
 
+    def _go_on_from_kept(self, run: Run, owner: Object) -> None:
+        """Let the pods that an attempt begins with have what was kept, and no others."""
+        rounds = run.rounds
+        if rounds is None or not rounds.alone:
+            return
+        begun = self.checkpoints.restart_ms(run, self.timing(owner))
+        if begun or run.kept_ms > rounds.ended * rounds.each_ms:
+            first = min(rounds.pods, self.completions_left(run, rounds))
+            below = run.made - len(run.pods) + first
+            run.rounds = rounds._replace(below=below)
+
     def completions_left(self, run: Run, rounds: Rounds) -> int:
         """Return how many pods of a Job have neither succeeded nor failed for good."""
         wanted = self.jobs.completions_of(self.host.objects[run.owner])
@@ -200,6 +211,7 @@ class RunStarting(RunRounds):
         if placed := self.placement():
             done = 0 if run.rounds is None else run.rounds.succeeded
             self.complete_by_pods(run, owner, done)
+            self._go_on_from_kept(run, owner)
             for pod in run.pods:
                 if pod in self.placed:  # made in vain before, and admitted meanwhile
                     self._wait_ready(run, pod)

@@ -85,12 +85,12 @@ def test_an_elastic_job_counts_at_its_end():
     assert counts_at(world, 4, 7, 9) == [(0, 2), (0, 2), (6, 0)]
 
 
-def evicted_in_the_second_round(**given: str) -> World:
+def evicted_in_the_second_round(*more: dict, **given: Any) -> World:
     """A job of high priority takes the quota from 4 s to 6 s."""
     urgent = job(
         "urgent", queue="main", cpu=4, runtime="2s", priority_class="high", arrival="4s"
     )
-    return in_rounds(workload_priority("high", 10), urgent, **given)
+    return in_rounds(workload_priority("high", 10), urgent, *more, **given)
 
 
 def test_an_eviction_leaves_a_job_the_pods_that_have_succeeded():
@@ -103,6 +103,14 @@ def test_rounds_that_a_checkpoint_keeps_stay_counted():
     world = evicted_in_the_second_round(checkpoint_every="1s")
     found = counts_at(world, 3, 5, 7, 8, 11)
     assert found == [(2, 2), (2, 0), (2, 2), (4, 1), (5, 0)]
+
+
+def test_only_pods_made_at_the_restart_have_what_a_checkpoint_kept():
+    given = {"parallelism": 3, "completions": 9, "checkpoint_every": "1s"}
+    blocks = pod("blocks", cpu=2, arrival="4500ms", runtime="100s")
+    world = evicted_in_the_second_round(node("n1", cpu=4), blocks, **given)
+    # Two places from 6 s on: of 3 s are 2 s left to three pods, not to the fourth.
+    assert counts_at(world, 5, 7, 9, 10, 11) == [(3, 0), (3, 3), (5, 3), (6, 3), (7, 2)]
 
 
 def test_a_job_that_fails_keeps_what_succeeded():
