@@ -106,6 +106,8 @@ class Run:
     #: index of a Job that counts failures by index -> its failed pods
     failed_at: dict[str, int] = field(default_factory=dict)
     completed: str = ""  # indexes that succeeded, such as 0,2-4
+    #: Indexes of its pods when the last was made; their count tells whether they stand
+    taken: set[int] | None = field(default=None, compare=False)
 
     @property
     def ends_by_pods(self) -> bool:

@@ -22,6 +22,7 @@ from scheduler.model.jobs import (
     first_index,
     is_managed_elsewhere,
     job_index,
+    waves_of,
     with_index,
 )
 from scheduler.model.objects import Key, Object
@@ -121,20 +122,24 @@ class RunRounds(RuntimeState):
     def _give_index(self, run: Run, pod: Object) -> None:
         """Write into a pod the lowest index of its Job that none has, where one counts.
 
-        Costs the pods of the run.
+        Costs the pods of the run; of those made together the first alone reads them.
         Source: docs/semantics/kueue-lifecycle.md#further-completions.
         """
         spec = {} if (job := self.job_of(run)) is None else job.spec
         if spec.get("completionMode") != "Indexed":
             return
         most = spec.get("backoffLimitPerIndex")
-        if most is None and not run.ends_by_pods:
+        if most is None and waves_of(spec) == 1:
             return
-        others = {job_index(self.host.objects[one].annotations) for one in run.pods}
-        if most is not None:
-            others |= {int(i) for i, n in run.failed_at.items() if n > int(most)}
-        index = str(first_index(run.completed, others))
-        pod.metadata["annotations"] = {**pod.annotations, JOB_INDEX: index}
+        if run.taken is None or len(run.taken) != len(run.pods):
+            read = (job_index(self.host.objects[one].annotations) for one in run.pods)
+            run.taken = {index for index in read if index is not None}
+        failed = [int(i) for i, n in run.failed_at.items() if n > int(most or 0)]
+        index = first_index(
+            run.completed, run.taken.union(failed) if failed else run.taken
+        )
+        run.taken.add(index)
+        pod.metadata["annotations"] = {**pod.annotations, JOB_INDEX: str(index)}
 
     def _note_completed(self, run: Run, pod: Key) -> None:
         """Note that the index of a pod has succeeded, where it has one."""
