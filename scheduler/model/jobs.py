@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -18,6 +19,7 @@ _PREBUILT = "kueue.x-k8s.io/prebuilt-workload-name"
 PRIORITY_CLASS = "kueue.x-k8s.io/priority-class"
 #: On a pod of an Indexed Job.
 JOB_INDEX = "batch.kubernetes.io/job-completion-index"
+_INDEXES = re.compile(r"[0-9]{1,10}(-[0-9]{1,10})?(,[0-9]{1,10}(-[0-9]{1,10})?)*")
 _ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz"
 _LONGEST_NAME = 63
 _SUFFIX = 5
@@ -238,6 +240,17 @@ def job_index(annotations: Mapping[str, str]) -> int | None:
     """Return the index that a pod's annotations say; None where they say no number."""
     index = str(annotations.get(JOB_INDEX, ""))
     return int(index) if is_whole(index) else None
+
+
+def succeeded_of(status: Manifest) -> tuple[int, str]:
+    """Return how many pods a Job's status counts, and their indexes such as `0,2-4`.
+
+    What is none of these counts as 0 and "".
+    """
+    count, indexes = status.get("succeeded"), status.get("completedIndexes")
+    if not isinstance(indexes, str) or not _INDEXES.fullmatch(indexes):
+        indexes = ""
+    return max(0, count) if isinstance(count, int) else 0, indexes
 
 
 def spans_of(indexes: str) -> Iterator[tuple[int, int]]:

@@ -22,6 +22,7 @@ from scheduler.model.jobs import (
     first_index,
     is_managed_elsewhere,
     job_index,
+    succeeded_of,
     waves_of,
     with_index,
 )
@@ -92,9 +93,9 @@ class RunRounds(RuntimeState):
         job = self.job_of(run)
         if run.rounds is None and job is not None:
             # It came with them, or they succeeded under a Workload that is gone.
-            known = min(_succeeded(job), self.jobs.completions_of(owner))
+            known, run.completed = succeeded_of(job.status)
+            known = min(known, self.jobs.completions_of(owner))
             succeeded = max(succeeded, known)
-            run.completed = str(job.status.get("completedIndexes") or "")
         run.rounds = Rounds(0, pods, each_ms, alone=True).of(succeeded)
 
     def _go_on_from_kept(self, run: Run, owner: Object) -> None:
@@ -176,10 +177,6 @@ def first_rolled(spec: Mapping[str, Any]) -> int | None:
     if strategy.get("type") == "OnDelete":
         return None
     return int((strategy.get("rollingUpdate") or {}).get("partition") or 0)
-
-
-def _succeeded(job: Object) -> int:
-    return int(job.status.get("succeeded") or 0)
 
 
 class RunStarting(RunRounds):

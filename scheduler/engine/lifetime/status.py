@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING, Any
 from scheduler.engine.lifetime.runs import OVERRAN, Due, Run
 from scheduler.engine.lifetime.runtime_state import RuntimeState
 from scheduler.model.durations import stamp_text
-from scheduler.model.jobs import is_managed_elsewhere, pods_at_once, waves_of
+from scheduler.model.jobs import (
+    is_managed_elsewhere,
+    pods_at_once,
+    succeeded_of,
+    waves_of,
+)
 from scheduler.model.objects import Key, Object
 from scheduler.model.reasons import (
     BACKOFF_LIMIT,
@@ -142,7 +147,7 @@ def _write_job(lifetime: RuntimeState, job: Object) -> None:
     }
     if (succeeded := _succeeded_before(lifetime, job, run)) > 0:
         status |= _status_in_round(job, status, succeeded)
-    if indexes := run.completed or (succeeded and job.status.get("completedIndexes")):
+    if indexes := run.completed or (succeeded and succeeded_of(job.status)[1]):
         status["completedIndexes"] = indexes
     if run.lost_pods:
         status["failed"] = run.lost_pods
@@ -238,7 +243,7 @@ def _succeeded_before(lifetime: RuntimeState, job: Object, run: Run) -> int:
         stays = (
             job.key.kind == "Job" and waves_of(job.spec) > 1 and lifetime.placement()
         )
-        return int(job.status.get("succeeded") or 0) if stays else 0
+        return min(succeeded_of(job.status)[0], _completions(job)) if stays else 0
     return min(run.rounds.succeeded, _completions(job))
 
 

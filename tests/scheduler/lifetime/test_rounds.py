@@ -307,6 +307,14 @@ def test_pods_that_have_succeeded_stay_counted_when_the_workload_goes(mode):
     assert counts_at(world, 5, 7, 10) == [(2, 2), (4, 1), (5, 0)]
 
 
+@pytest.mark.parametrize("given", [{"succeeded": "x"}, {"completedIndexes": "1-x"}])
+def test_a_status_that_counts_nothing_is_as_none(given):
+    made = job("rounds", parallelism=2, runtime="3s")
+    made["spec"] |= {"completions": 5, "completionMode": "Indexed"}
+    world = world_of(node("n1", cpu=8), {**made, "status": given}, stack="kube")
+    assert counts_at(world, 1, 4, 10) == [(0, 2), (2, 2), (5, 0)]
+
+
 def test_a_job_that_came_with_its_pods_counts_those_that_had_succeeded():
     made = job("rounds", parallelism=2, runtime="3s")
     made["metadata"]["uid"] = "u"
