@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from scheduler.model.node import CPU, MEMORY, PODS, STORAGE, Node, is_extended
+from scheduler.model.node import CPU, MEMORY, PODS, STORAGE, Node
 from scheduler.model.pod import Pod
 
 MISMATCH = "node(s) didn't match Pod's node affinity/selector"
@@ -21,14 +21,14 @@ def rejection(
 ) -> tuple[str, str] | None:
     """Return reason and message of a kubelet that rejects the pod, None when it admits it.
 
-    `used` is what the `pods` others on the node request, in canonical units. An extended
-    resource that the node does not have is not looked at. O(resources + node terms).
+    `used` is what the `pods` others on the node request, in canonical units. A resource
+    that the node does not state is not looked at. O(resources + node terms).
     Source: docs/semantics/kube-scheduler.md#what-a-kubelet-rejects.
     """
     asked = pod.shape.requests.asked
     needs = {PODS: 1, **{name: asked[name] for name in _REASONS if name in asked}}
     for name, amount in (needs | asked).items():
-        if is_extended(name) and name not in node.allocatable:
+        if name not in node.allocatable:
             continue
         taken = pods if name == PODS else used.get(name, 0)
         capacity = node.allocatable.get(name, 0)

@@ -80,6 +80,7 @@ class Advancing(Reactions):
             for key in fresh:
                 if key in self.host.objects:
                     self._take_up(self.host.objects[key])
+            self.reject_bound()
 
     def _stands(self, at: int, due: int, key: Key, attempt: int) -> bool:
         """Return whether a timer still means something."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 
 from msgspec import UNSET
 
@@ -148,42 +149,58 @@ class NodeLoss(PodEnds):
             obj.status |= {"reason": reason, "message": message}
             self._touch(pod)
 
-    def reject_bound(self, pod: Object) -> None:
-        """Report that the kubelet rejects a pod that was made with its node, where it does.
+    def note_bound(self, pod: Object) -> None:
+        """Note a pod that was made with its node, for its kubelet to look at.
 
         One that runs, or has a start time, was admitted before.
+        """
+        phase, node = pod.status.get("phase"), self.placed.get(pod.key)
+        if node and phase in (None, "Pending") and not pod.status.get("startTime"):
+            self.bound.setdefault(node, {})[pod.key] = None
+
+    def reject_bound(self) -> None:
+        """Report which of the noted pods their kubelets reject, in the order in which they came.
+
+        O(pods that are placed), once for all that were noted.
         Source: docs/semantics/kube-scheduler.md#what-a-kubelet-rejects.
         """
-        node = self.host.objects.get(Key(NODE, "", self.placed.get(pod.key, "")))
-        phase = pod.status.get("phase") or "Pending"
-        if node is None or phase != "Pending" or pod.status.get("startTime"):
+        if not self.bound:
             return
-        others = [
-            read_pod(obj.manifest, obj.status)
-            for key, at in self.placed.items()
-            if at == node.key.name and key != pod.key
-            if (obj := self.host.objects.get(key)) is not None
-        ]
-        used = Counter[str]()
-        for other in others:
-            used.update(other.shape.requests.exact)
-        found = rejection(
-            read_pod(pod.manifest, pod.status),
-            read_node(node.manifest, node.status),
-            used,
-            len(others),
-        )
-        if found is not None:
-            reason, message = found
-            self._emit(
-                Fail(
-                    at_ms=self.context.now_ms,
-                    subject=pod.key,
-                    node=node.key.name,
-                    reason=reason,
-                    message=message,
+        bound, self.bound = self.bound, {}
+        before: dict[str, list[Key]] = {name: [] for name in bound}
+        for key, name in self.placed.items():
+            if name in bound and key not in bound[name]:
+                before[name].append(key)
+        for name, pods in bound.items():
+            node = self.host.objects.get(Key(NODE, "", name))
+            if node is not None:
+                self._reject_on(node, before[name], pods)
+
+    def _reject_on(
+        self, node: Object, before: Iterable[Key], bound: Iterable[Key]
+    ) -> None:
+        """Report the pods bound to a node that do not fit beside those placed before."""
+        read, used, count = read_node(node.manifest, node.status), Counter[str](), 0
+        for looked_at, keys in ((False, before), (True, bound)):
+            for key in keys:
+                if (obj := self.host.objects.get(key)) is None:
+                    continue
+                pod = read_pod(obj.manifest, obj.status)
+                found = rejection(pod, read, used, count) if looked_at else None
+                if found is None:
+                    used.update(pod.shape.requests.exact)
+                    count += 1
+                    continue
+                reason, message = found
+                self._emit(
+                    Fail(
+                        at_ms=self.context.now_ms,
+                        subject=key,
+                        node=read.name,
+                        reason=reason,
+                        message=message,
+                    )
                 )
-            )
 
     def reject_pod(self, decision: Fail) -> None:
         """Let a pod fail that the kubelet of its node rejects.

@@ -190,6 +190,8 @@ class RuntimeState:
         self.expiring: dict[Key, int] = {}  # Job that has ended -> deleted at
         #: Job -> pods that it lost, those in a row, and until when it makes no others.
         self.failed: dict[Key, tuple[int, int, int]] = {}
+        #: Pods made with their node, by node, until their kubelets have looked at them.
+        self.bound: dict[str, dict[Key, None]] = {}
         self.orphaned: dict[Key, int] = {}  # pod whose node was deleted -> collected at
         #: StatefulSets whose template changed, and pods of theirs that have another.
         self.older: dict[Key, None] = {}

@@ -63,6 +63,30 @@ def test_an_extended_resource_that_the_node_lacks_is_not_looked_at() -> None:
     assert phase(world, "a") is None
 
 
+def test_a_resource_that_a_file_does_not_state_of_a_node_is_not_looked_at() -> None:
+    bare = node("n1", cpu=8)
+    del bare["status"]["allocatable"]["pods"]
+    world = world_of(bare, bound("a", "1"))
+    simulate(world, until_ms=5000)
+    assert phase(world, "a") is None
+
+
+def test_a_rejected_pod_leaves_its_room_to_the_next() -> None:
+    world = world_of(
+        node("n1", cpu=4), bound("a", "3"), bound("b", "2"), bound("c", "1")
+    )
+    simulate(world, until_ms=5000)
+    assert [phase(world, name) for name in "abc"] == [None, "Failed", None]
+
+
+def test_a_pod_that_comes_later_is_held_against_what_runs_there() -> None:
+    later = bound("b", "3")
+    later["metadata"]["annotations"]["quotalab.dev/arrival"] = "2s"
+    world = world_of(node("n1", cpu=4), bound("a", "3"), later)
+    simulate(world, until_ms=5000)
+    assert [phase(world, name) for name in "ab"] == [None, "Failed"]
+
+
 def test_a_pod_that_already_runs_is_not_asked_again() -> None:
     given = bound("a")
     given["status"] = {"phase": "Running"}

@@ -351,7 +351,7 @@ class JobArrival(JobSlices, PodGroups, PrebuiltWorkloads):
         if (maker := self.lifetime.owners.get(pod.key)) is not None:
             if pod.key not in self.lifetime.placed:  # its template names a node
                 self._adopt(self.lifetime.runs[maker], pod)
-                self.lifetime.reject_bound(pod)
+                self.lifetime.note_bound(pod)
             return
         if pod.metadata.get("deletionTimestamp"):
             self.lifetime.resume_termination(pod)
@@ -365,7 +365,7 @@ class JobArrival(JobSlices, PodGroups, PrebuiltWorkloads):
             self._take_up_group(pod)
         else:
             self.lifetime.resume_pod(self.lifetime.run_of(pod.key), pod)
-        self.lifetime.reject_bound(pod)
+        self.lifetime.note_bound(pod)
 
     def _runner(self, owner: Key) -> Key:
         """Return who runs for this owner: a managed job's Workload, else itself."""
