@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from scheduler.engine.tick import simulate
 from scheduler.engine.world import World
 from scheduler.model.decisions import Bind
-from scheduler.model.jobs import JOB_INDEX
+from scheduler.model.jobs import JOB_INDEX, job_index
 from scheduler.model.objects import Key
 from tests.builders import (
     job,
@@ -328,3 +329,32 @@ def test_a_job_that_came_with_its_pods_counts_those_that_had_succeeded():
     world = world_of(node("n1", cpu=8), made, came, stack="kube")
     assert counts_at(world, 1, 4, 7) == [(3, 2), (5, 0), (5, 0)]
     assert len(world.keys("Pod")) == 0
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_indexes_that_are_known_are_those_of_the_pods(seed):
+    draw = random.Random(seed)
+    nodes = [node(f"n{n}", cpu=2) for n in range(3)]
+    changes = []
+    for number in range(4):
+        target = {"kind": "Node", "name": f"n{draw.randrange(3)}"}
+        change = by_hand(f"{draw.randrange(1, 30)}s", suspend=draw.random() < 0.5)
+        if draw.random() < 0.7:
+            change["spec"] = {
+                "target": target,
+                "node": draw.choice(["fail", "recover"]),
+            }
+        change["metadata"]["name"] = f"c{number}"
+        changes.append(change)
+    made = job("rounds", queue="main", parallelism=3, completions=11, runtime="3s")
+    made["spec"]["completionMode"] = "Indexed"
+    simulation = {"latencies": {"termination": "1s"}}
+    world = world_of(
+        *small_cluster(cpu=4), *nodes, made, *changes, simulation=simulation
+    )
+    for second in range(60):
+        simulate(world, until_ms=second * 1000)
+        for run in world.lifetime.runs.values():
+            if run.taken is not None and len(run.taken) == len(run.pods):
+                read = {job_index(world.objects[pod].annotations) for pod in run.pods}
+                assert run.taken == read
