@@ -10,7 +10,7 @@ import pytest
 from scheduler.engine.tick import simulate
 from scheduler.engine.world import World
 from scheduler.model.decisions import Bind
-from scheduler.model.jobs import JOB_INDEX, job_index
+from scheduler.model.jobs import JOB_INDEX, job_index, spans_of
 from scheduler.model.objects import Key
 from tests.builders import (
     job,
@@ -332,7 +332,7 @@ def test_a_job_that_came_with_its_pods_counts_those_that_had_succeeded():
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_the_indexes_that_are_known_are_those_of_the_pods(seed):
+def test_each_pod_has_an_index_of_its_own_that_has_not_succeeded(seed):
     draw = random.Random(seed)
     nodes = [node(f"n{n}", cpu=2) for n in range(3)]
     changes = []
@@ -355,6 +355,8 @@ def test_the_indexes_that_are_known_are_those_of_the_pods(seed):
     for second in range(60):
         simulate(world, until_ms=second * 1000)
         for run in world.lifetime.runs.values():
-            if run.taken is not None and len(run.taken) == len(run.pods):
-                read = {job_index(world.objects[pod].annotations) for pod in run.pods}
-                assert run.taken == read
+            indexes = [job_index(world.objects[pod].annotations) for pod in run.pods]
+            done = [*spans_of(run.completed)]
+            assert len({*indexes}) == len(indexes)
+            assert all(index in range(11) for index in indexes)
+            assert not any(a <= index <= z for index in indexes for a, z in done)
