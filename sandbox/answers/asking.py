@@ -15,7 +15,7 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 
-from sandbox.answers.work import ACTS, WORK, end_lapsed, raise_again, work
+from sandbox.answers.work import ACTS, WORK, end_lapsed, raise_again
 from sandbox.base.database_time import DatabaseTime, database_seconds
 from sandbox.base.errors import NotFoundError, NotYetError, TooManyError
 from sandbox.base.refusals import Absent, Denied
@@ -135,7 +135,7 @@ def want(question: Question) -> None:
 def result(question: Question, *, wait_s: float | None = None) -> Any:
     """Return the answer, waiting for `wait_s`, at most `ANSWER_WAIT_S`. Raises as `answered` does."""
     if settings.ANSWER_INLINE or watchdog.in_worker():
-        work(1.0, question.pk)
+        WORK.work(1.0, question.pk)
     most_s = settings.ANSWER_WAIT_S
     end = time.monotonic() + (most_s if wait_s is None else min(wait_s, most_s))
     pause, call_at = _FIRST_LOOK_S, 0.0

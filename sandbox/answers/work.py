@@ -41,20 +41,6 @@ RENEW_S = 3.0
 TELL_S = 0.1
 
 
-def work(seconds: float, question_id: int | None = None) -> int:
-    """Work questions out, one after the other, for about so long; return how many ended.
-
-    One that was begun is brought to its end.
-    """
-    end, ended = time.monotonic() + seconds, 0
-    while time.monotonic() < end:
-        claim = take(question_id)
-        if claim is None:
-            break
-        ended += execute(claim)
-    return ended
-
-
 def execute(claim: QuestionClaim) -> bool:
     """Work out what was claimed, or a part, and write it; False when it came to nothing."""
     question = Question.objects.filter(pk=claim.question_id).first()
@@ -244,7 +230,8 @@ def _mine(claim: QuestionClaim) -> QuerySet[Question]:
 
 WORK = PartWork(
     task="sandbox.answers",
-    work=work,
+    take=take,
+    execute=execute,
     queue=ANSWERS,
     running=lambda: Question.objects.filter(state=Question.RUNNING),
     open_parts=open_questions,

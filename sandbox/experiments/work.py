@@ -32,23 +32,6 @@ logger = logging.getLogger(__name__)
 RENEW_S = 2.0
 
 
-def work(worker: str, seconds: float, experiment_id: str = "") -> int:
-    """Run runs, one after the other, for about so long; return how many ended.
-
-    A run that was begun is brought to its end. A search whose runs have all ended
-    goes on.
-    """
-    end, ended = time.monotonic() + seconds, 0
-    while time.monotonic() < end:
-        claim = take(worker, experiment_id)
-        if claim is None:
-            if searching.go_on_with_due(experiment_id):
-                continue
-            break
-        ended += execute(claim)
-    return ended
-
-
 def execute(claim: RunClaim) -> bool:
     """Run what was claimed and write its result; False when it came to nothing."""
     try:
@@ -205,15 +188,19 @@ def _end(claim: RunClaim, *, failed: int, **columns: Any) -> bool:
     return True
 
 
-def _work_here(seconds: float) -> int:
-    """Run runs in the worker that serves this task; their rows name it."""
+def _take_here(experiment_id: str | None) -> RunClaim | None:
+    """Take up a run; its row names the worker that serves this task, or a command."""
     request = getattr(current_task, "request", None)
-    return work(getattr(request, "hostname", None) or "", seconds)
+    worker = getattr(request, "hostname", None) or "command"
+    return take(worker, experiment_id or "")
 
 
 WORK = PartWork(
     task="sandbox.experiments",
-    work=_work_here,
+    take=_take_here,
+    execute=execute,
     running=lambda: Experiment.objects.filter(state=Experiment.RUNNING),
     open_parts=open_runs,
+    # A search whose runs have all ended goes on.
+    go_on=lambda experiment_id: searching.go_on_with_due(experiment_id or ""),
 )

@@ -22,7 +22,7 @@ from sandbox.explain.forecasting import ForecastOptions
 from sandbox.forecasts import parts
 from sandbox.forecasts.outcomes import kept_of, record_of
 from sandbox.forecasts.parts import options_of
-from sandbox.forecasts.work import work
+from sandbox.forecasts.work import WORK
 from sandbox.models import ForecastPart, KeptForecast, Revision, Sandbox
 from sandbox.models.fields import Sayings
 from sandbox.process import idle_flag
@@ -96,12 +96,12 @@ def result(kept: KeptForecast) -> Forecast:
             place = f"sandboxes/{kept.sandbox_id}/forecast?id={kept.pk}"
             raise NotYetError(kept.pk, place)
         want(kept)
-        if not settings.ANSWER_INLINE or not work(1.0, kept.pk):
+        if not settings.ANSWER_INLINE or not WORK.work(1.0, kept.pk):
             time.sleep(_LOOK_S)
         kept.refresh_from_db(fields=["state", "answer", "error"])
     if kept.state == KeptForecast.RUNNING:
         parts.close(kept.pk)
-        work(1, kept.pk)
+        WORK.work(1.0, kept.pk)
         kept.refresh_from_db(fields=["state", "answer", "error"])
     if kept.state != KeptForecast.DONE:
         said = Sayings.of(kept.error).said

@@ -47,24 +47,6 @@ logger = logging.getLogger(__name__)
 RENEW_S = 1.0
 
 
-def work(seconds: float, forecast_id: int | None = None) -> int:
-    """Run parts, one after the other, for about so long; return how many ended.
-
-    A part that was begun is brought to its end, or to that of its forecast's time. An
-    answer whose parts have all ended is put together, should nobody be at it.
-    """
-    end, ended = time.monotonic() + seconds, 0
-    while time.monotonic() < end:
-        claim = parts.take(forecast_id)
-        if claim is None:
-            for pk in parts.all_ended(forecast_id):
-                with _failure_shown(pk):
-                    _put_together(_forecast(pk))
-            break
-        ended += execute(claim)
-    return ended
-
-
 def execute(claim: PartClaim) -> bool:
     """Run what was claimed and write its result; False when it came to nothing."""
     with _failure_shown(claim.forecast_id):
@@ -230,10 +212,20 @@ def _present_of(forecast: KeptForecast) -> ForecastWorld:
     return _presents.made(read, forecast.sandbox_id, forecast.revision, forecast.pk)
 
 
+def _put_ended_together(forecast_id: int | None) -> bool:
+    """Put answers together whose parts have all ended, should nobody be at it."""
+    for pk in parts.all_ended(forecast_id):
+        with _failure_shown(pk):
+            _put_together(_forecast(pk))
+    return False
+
+
 WORK = PartWork(
     task="sandbox.forecasts",
-    work=work,
+    take=parts.take,
+    execute=execute,
     running=lambda: KeptForecast.objects.filter(state=KeptForecast.RUNNING),
     open_parts=parts.open_parts,
     end_lapsed=parts.end_lapsed,
+    go_on=_put_ended_together,
 )

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import logging
 import secrets
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, Generic, TypeVar, cast
 
 import redis
 from django.conf import settings
@@ -32,6 +33,8 @@ VISIT_S = 0.3
 LOOK_EVERY_MS = 1000
 #: Calls of one kind that wait in the queue, however many parts wait.
 MOST_CALLS = 16
+#: The right to write what comes of a part.
+Claim = TypeVar("Claim")
 #: With so many messages in the queue nobody counts whose they are, or sends more.
 LONGEST_QUEUE = 200
 #: Held while somebody counts and sends; one who was killed holds it for no longer.
@@ -40,20 +43,24 @@ SENDING_MS = 2000
 
 
 @dataclass(frozen=True, slots=True)
-class PartWork:
+class PartWork(Generic[Claim]):
     """One kind of work: who runs it, the jobs that run, the parts to take up.
 
     A visit is the Celery task of this name; it may be delivered twice.
     """
 
     task: str
-    #: Runs parts that wait, for about so many seconds; returns how many ended.
-    work: Callable[[float], int]
+    #: Takes up a part that waits, any unless a job is named; None when none may be.
+    take: Callable[[Any], Claim | None]
+    #: Works a part out and writes what came of it; False when it came to nothing.
+    execute: Callable[[Claim], bool]
     running: Callable[[], QuerySet[Any]]
     open_parts: Callable[[], QuerySet[Any]]
     queue: str = EXPERIMENTS
     #: Ends, in one UPDATE, the jobs that nobody wants any longer.
     end_lapsed: Callable[[], object] = lambda: None
+    #: Goes on with the job, or all, where no part waits; True when parts wait again.
+    go_on: Callable[[Any], bool] = lambda job: False
 
     def __post_init__(self) -> None:
         app.task(self.visit, name=self.task, ignore_result=True)
@@ -65,6 +72,20 @@ class PartWork:
             ended = self.work(VISIT_S)
         if ended:
             self.call()
+        return ended
+
+    def work(self, seconds: float, job: Any = None) -> int:
+        """Take up parts, one after the other, for about so long; return how many ended.
+
+        A part that was begun is brought to its end.
+        """
+        end, ended = time.monotonic() + seconds, 0
+        while time.monotonic() < end:
+            claim = self.take(job)
+            if claim is not None:
+                ended += self.execute(claim)
+            elif not self.go_on(job):
+                break
         return ended
 
     def call(self, least: int = 0) -> int:
@@ -83,7 +104,7 @@ class PartWork:
         self.call(int(self.running().exists()))
 
 
-def look(works: Sequence[PartWork]) -> None:
+def look(works: Sequence[PartWork[Any]]) -> None:
     """Call workers to what runs and has parts that wait or are lost.
 
     Once in LOOK_EVERY_MS, whoever asks; one question to the bus in between.

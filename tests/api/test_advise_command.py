@@ -11,7 +11,7 @@ import yaml
 from api.command import main
 from api.command.advising import main as advise
 from api.command.local import InProcess
-from sandbox.experiments.work import work
+from sandbox.experiments.work import WORK
 from tests.api.test_advising import TEAMS, body_of
 from tests.api.test_command import _one_connection  # noqa: F401 - a fixture
 from tests.scheduler.advice.worlds import manifests_of
@@ -36,7 +36,7 @@ class Worked:
 
     def __call__(self, method, path, headers, body):
         if method == "GET" and "/experiments/" in path:
-            work("w", 120.0)
+            WORK.work(120.0)
         return self.send(method, path, headers, body)
 
 

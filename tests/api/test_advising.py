@@ -11,7 +11,7 @@ from django.db.models import F
 
 from sandbox.experiments import searching
 from sandbox.experiments.bases import open_base
-from sandbox.experiments.work import execute, fail, take, work
+from sandbox.experiments.work import WORK, execute, fail, take
 from sandbox.models import Experiment, Run
 from sandbox.process import watchdog
 from scheduler.analysis.advice.advisor import Advisor, advise
@@ -66,7 +66,7 @@ def test_an_estimate_says_what_it_would_take_and_stores_nothing(client):
 def test_a_search_goes_on_by_itself_until_it_has_an_answer(client, started):
     begun = client.get(started).json()
     assert (begun["total"], begun["search"]["searching"]) == (2, True)
-    work("w", 120.0)
+    WORK.work(120.0)
     found = client.get(started).json()
     answer = found["search"]["answer"]
     assert (found["state"], found["done"]) == ("done", found["total"])
@@ -98,7 +98,7 @@ def test_the_best_so_far_keeps_the_constraints_and_what_misses_them_is_named(
     assert alone["best"][0]["missed"] == ["queue a p95 wait at most 15 s"]
     asked = {"measure": "queues.a.p95Ms", "max": 15_000}
     assert alone["best"][0]["missedConstraints"] == [asked]
-    work("w", 120.0)
+    WORK.work(120.0)
     search = client.get(started).json()["search"]
     assert 0 < search["keeping"] < search["compared"]
     assert [one["missed"] for one in search["best"][: search["keeping"]]] == (
@@ -111,7 +111,7 @@ def test_a_search_whose_base_cannot_be_run_ends_and_says_why(client, started):
     first = take("w", pk)
     assert first is not None
     assert fail(first, RunProblem.LOST.said(count=4))
-    work("w", 120.0)
+    WORK.work(120.0)
     found = client.get(started).json()
     assert (found["state"], found["search"]["answer"]) == ("failed", None)
     assert [one["state"] for one in client.get(ROOT).json()["items"]] == ["failed"]
@@ -124,7 +124,7 @@ def test_a_search_whose_base_cannot_be_run_ends_and_says_why(client, started):
 
 
 def test_the_answer_is_the_same_as_without_a_database(client, started):
-    work("w", 120.0)
+    WORK.work(120.0)
     experiment = Experiment.objects.get()
     base = open_base(experiment.base_kind, bytes(experiment.base))
     advisor = Advisor.of(read_experiment(experiment.document).spec, base)
@@ -196,9 +196,9 @@ def test_a_search_is_taken_before_its_end_and_proven(client):
     path = f"{ROOT}/{made['id']}"
     assert client.get(f"{path}/patches.yaml").status_code == 409
     for _ in range(4):
-        work("w", 0.0001, made["id"])
+        WORK.work(0.0001, made["id"])
     assert client.post(f"{path}/take").status_code == 200
-    work("w", 120.0)
+    WORK.work(120.0)
     found = client.get(path).json()
     assert found["state"] == "done"
     assert found["search"]["answer"]["runs"] < 14

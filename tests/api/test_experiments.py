@@ -8,7 +8,7 @@ import io
 import pytest
 import yaml
 
-from sandbox.experiments.work import work
+from sandbox.experiments.work import WORK
 from sandbox.models import Experiment, Run, Sandbox
 from tests.builders import pod
 from tests.sandbox.experiments.conftest import document_of, world_text
@@ -33,7 +33,7 @@ def started(client) -> str:
 @pytest.fixture
 def done(started) -> str:
     """The path of an experiment whose runs have ended."""
-    work("w", 60.0)
+    WORK.work(60.0)
     return started
 
 
@@ -45,7 +45,7 @@ def test_the_stack_of_files_for_several_is_named_in_the_document(client):
     assert client.post(ROOT, body, format="json").status_code == 422
     body["document"]["spec"]["base"]["stack"] = "kueue"
     made = client.post(ROOT, body, format="json").json()
-    work("w", 60.0)
+    WORK.work(60.0)
     assert client.get(f"{ROOT}/{made['id']}").json()["state"] == "done"
 
 
@@ -100,9 +100,9 @@ def test_measures_say_which_way_they_are_better(client, done):
 
 def test_results_are_read_as_they_come_in(client, started):
     assert client.get(f"{started}/results").json()["items"] == []
-    work("w", 0.01)
+    WORK.work(0.01)
     first = client.get(f"{started}/results?limit=1").json()
-    work("w", 60.0)
+    WORK.work(60.0)
     rest = client.get(f"{started}/results?after={first['next']}").json()
     numbers = [run["number"] for run in (*first["items"], *rest["items"])]
     assert sorted(numbers) == [0, 1, 2, 3]

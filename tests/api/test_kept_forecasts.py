@@ -16,7 +16,6 @@ from sandbox.forecasts.work import (
     _forecast,
     _present,
     execute,
-    work,
 )
 from sandbox.models import ForecastPart, KeptForecast
 from sandbox.process import calls
@@ -67,7 +66,7 @@ def test_whoever_asks_reads_no_world_and_one_part_waits_until_a_worker_has(
 def test_a_forecast_of_a_revision_that_has_passed_is_of_that_revision(call, queue):
     begun = asked(call, queue, seed=3)
     tick(queue, 5)
-    work(60)
+    WORK.work(60)
     late = call("get", queue, f"/forecasts/{begun['id']}").json()["forecast"]
     KeptForecast.objects.all().delete()
     again = f"/forecast?futures=4&seed=3&tick={begun['tick']}"
@@ -80,7 +79,7 @@ def test_a_forecast_that_takes_long_is_a_202_with_a_place_to_ask_again(
     settings.ANSWER_INLINE, settings.ANSWER_WAIT_S = False, 0
     answer = call("get", queue, "/forecast?futures=4")
     assert (answer.status_code, answer.json()["place"]) == (202, answer["Location"])
-    work(60)
+    WORK.work(60)
     found = client.get(answer["Location"])
     assert (found.status_code, found.json()["futures"]) == (200, 4)
 
@@ -107,7 +106,7 @@ def test_progress_counts_the_futures_that_ended(call, queue):
 
 def test_who_asks_the_same_gets_what_is_there_and_nothing_is_run(call, queue):
     begun = asked(call, queue)
-    work(60)
+    WORK.work(60)
     again = asked(call, queue)
     assert (again["id"], again["state"]) == (begun["id"], "done")
     assert ForecastPart.objects.count() == 0
@@ -150,7 +149,7 @@ def test_a_forecast_that_nobody_reads_is_wanted_no_longer_than_is_said(call, que
 def test_a_part_that_is_not_wanted_is_not_run_however_short_it_is(call, queue):
     begun = asked(call, queue)
     KeptForecast.objects.update(wanted_until=0)
-    assert work(60) == 0
+    assert WORK.work(60) == 0
     kept = asking.find(queue, begun["id"])
     assert (kept.state, ForecastPart.objects.count()) == ("cancelled", 0)
 
@@ -162,10 +161,10 @@ def test_an_answer_whose_last_worker_was_lost_is_put_together_by_another(call, q
         execute(claim)
     without_curves = StoredFuture(starts=[None, None], levels=[])
     assert parts.finish(claims[-1], [without_curves])  # and then it is killed
-    assert work(60) == 0
+    assert WORK.work(60) == 0
     assert call("get", queue, f"/forecasts/{begun['id']}").json()["state"] == "running"
     ForecastPart.objects.update(lease_until=0)
-    work(60)
+    WORK.work(60)
     made = call("get", queue, f"/forecasts/{begun['id']}").json()
     assert (made["state"], made["ended"]) == ("done", 4)
     assert made["forecast"]["curves"] == {"atMs": [], "bands": []}
@@ -173,7 +172,7 @@ def test_an_answer_whose_last_worker_was_lost_is_put_together_by_another(call, q
 
 def test_curves_begin_where_those_of_the_page_end(call, queue):
     begun = asked(call, queue)
-    work(60)
+    WORK.work(60)
     (*_, sample) = call("get", queue, "/samples").json()["items"]
     stand = {one["queue"]: one["share"] for one in sample["queues"]}
     for name, capacity in sample["capacity"].items():
@@ -189,7 +188,7 @@ def test_a_part_whose_worker_was_lost_is_taken_up_again_and_written_once(call, q
     begun = asked(call, queue)
     lost = parts.take()
     ForecastPart.objects.filter(pk=lost.part_id).update(lease_until=0)
-    work(60)
+    WORK.work(60)
     assert parts.finish(lost, []) is False
     assert call("get", queue, f"/forecasts/{begun['id']}").json()["ended"] == 4
 
@@ -222,7 +221,7 @@ def test_the_job_that_is_kept_is_answered_where_no_more_are_begun(
 
 def test_what_was_forecast_is_scored_by_what_came(call, queue):
     asked(call, queue)
-    work(60)
+    WORK.work(60)
     before = call("get", queue, "/forecasts").json()["record"]
     assert (before["forecasts"], before["judged"], before["open"]) == (1, 0, 2)
     tick(queue, 20)
@@ -235,7 +234,7 @@ def test_what_was_forecast_is_scored_by_what_came(call, queue):
 
 def test_what_came_after_an_edit_says_nothing_of_a_forecast(call, queue):
     asked(call, queue)
-    work(60)
+    WORK.work(60)
     more = text_of(job("more", queue="main", cpu="4"))
     actions.do_import(queue.owner, queue.pk, [("more.yaml", more)])
     tick(queue, 20)
@@ -245,7 +244,7 @@ def test_what_came_after_an_edit_says_nothing_of_a_forecast(call, queue):
 
 def test_the_newest_forecast_is_a_metric_of_the_sandbox(call, queue):
     asked(call, queue)
-    work(60)
+    WORK.work(60)
     text = call("get", queue, "/metrics").content.decode()
     lines = [one for one in text.splitlines() if "forecast_start_seconds{" in one]
     assert len(lines) == 6

@@ -8,7 +8,7 @@ from rest_framework.test import APIClient
 
 from sandbox import actions
 from sandbox.answers import asking
-from sandbox.answers.work import execute, take, work
+from sandbox.answers.work import WORK, execute, take
 from sandbox.models import KeptWhatIf, Sandbox
 from sandbox.process import watchdog
 from sandbox.retention.retention import NEWEST
@@ -264,7 +264,7 @@ def test_what_takes_long_is_a_202_with_a_place_that_has_the_answer_later(
     assert (answer.status_code, answer.json()["place"]) == (202, answer["Location"])
     again = client.get(answer["Location"] + "?wait=0")
     assert again.status_code == 202
-    work(60)
+    WORK.work(60)
     found = client.get(answer["Location"])
     assert (found.status_code, found.json()["state"]) == (200, "open")
 
@@ -343,7 +343,7 @@ def test_one_that_was_discarded_is_not_worked_out(call, queue, settings):
     settings.ANSWER_INLINE = False
     number = asked(call, queue, quota(8), wait=0).json()["id"]
     assert call("post", queue, f"/what-ifs/{number}/discard").status_code == 200
-    work(60)
+    WORK.work(60)
     found = call("get", queue, f"/what-ifs/{number}").json()
     assert (found["state"], found["verdict"]) == ("discarded", None)
 
@@ -354,7 +354,7 @@ def test_what_failed_after_a_202_says_so_when_it_is_asked_for(
     settings.ANSWER_INLINE = False
     wrong = {"delete": {"kind": "Job", "name": "none"}}
     answer = call("post", queue, "/what-ifs?wait=0", {"changes": [wrong]})
-    work(60)
+    WORK.work(60)
     found = client.get(answer["Location"])
     assert (found.status_code, client.get(answer["Location"]).status_code) == (422, 422)
     (listed,) = call("get", queue, "/what-ifs").json()["items"]

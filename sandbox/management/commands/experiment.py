@@ -20,7 +20,7 @@ from sandbox.base.commands import CommandError
 from sandbox.base.errors import SandboxError
 from sandbox.experiments import reading
 from sandbox.experiments.actions import do_start
-from sandbox.experiments.work import work
+from sandbox.experiments.work import WORK
 from sandbox.models import Experiment
 from sandbox.process.processes import ourselves
 from scheduler.cli.experiment import (
@@ -69,7 +69,7 @@ class Command(BaseCommand):
     def handle(self, *_: object, **options: Any) -> None:
         """Start, wait, print."""
         if options["work"]:
-            work("command", float("inf"), options["work"])
+            WORK.work(float("inf"), options["work"])
             return
         if options["file"] is None:
             raise CommandError("expected the file of an experiment")

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from sandbox.answers import asking
 from sandbox.answers.work import (
     MOST_TRIES,
+    WORK,
     document_of,
     end,
     end_lapsed,
     raise_again,
     take,
     tell,
-    work,
 )
 from sandbox.base import errors as base
 from sandbox.base.errors import (
@@ -117,7 +117,7 @@ def test_a_question_that_cost_two_workers_fails_with_a_sentence(busy, person):
 def test_one_that_lost_a_worker_once_is_worked_out(busy, person):
     question = missing(busy, person)
     lose_worker(question)
-    assert work(1.0, question.pk) == 1
+    assert WORK.work(1.0, question.pk) == 1
 
 
 def test_who_lost_a_question_writes_no_answer(busy, person):

@@ -7,7 +7,7 @@ from rest_framework.test import APIClient
 
 from sandbox import actions
 from sandbox.answers import asking
-from sandbox.answers.work import execute, take, tell, work, work_out
+from sandbox.answers.work import WORK, execute, take, tell, work_out
 from sandbox.base.database_time import database_seconds
 from sandbox.base.errors import (
     ConflictError,
@@ -49,7 +49,7 @@ def test_who_undoes_is_told_where_to_ask_until_a_worker_has_done_it(
     client.force_authenticate(person)
     told = client.post(f"/api/v1/sandboxes/{edited.pk}/actions/undo")
     assert (told.status_code, reruns(edited)) == (202, 0)
-    assert work(1.0) == 1
+    assert WORK.work(1.0) == 1
     done = client.get(told.json()["place"])
     assert done.json() == {"revision": row(edited).revision, "tick": edited.tick}
     check_rows(edited)

@@ -23,7 +23,6 @@ from sandbox.experiments.work import (
     plan_of,
     renew,
     take,
-    work,
 )
 from sandbox.forecasts import work as forecasts
 from sandbox.models import Experiment, KeptWhatIf, Run, Sandbox
@@ -37,7 +36,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.both_database
 
 
 def finished(experiment: Experiment) -> Experiment:
-    work("w", 60.0, experiment.pk)
+    WORK.work(60.0, experiment.pk)
     return again(experiment)
 
 
