@@ -90,6 +90,32 @@ def test_of_two_heads_the_one_whose_queue_would_hold_less_is_admitted_first():
     assert rig.runs() == ["held", "new"]
 
 
+def test_the_share_before_lets_a_small_workload_go_too():
+    rig = Rig({"fairSharing": {"preemptionStrategies": ["LessThanInitialShare"]}})
+    rig.queue("owner", cpu=12, cohort="lab")
+    rig.queue("much", cpu=0, cohort="lab")
+    rig.queue("less", cpu=0, cohort="lab", reclaim="Any")
+    rig.workload("big", "much", cpu=7, priority=10)
+    rig.workload("small", "much", cpu=1)
+    rig.workload("steady", "less", cpu=4)
+    rig.run(0)
+    rig.workload("newcomer", "less", cpu=1)
+    assert ("Preempt", "small", "InCohortFairSharing") in rig.run(1)
+
+
+def test_of_two_victims_of_whom_one_may_stay_the_later_one_does():
+    rig = Rig()
+    rig.queue("q", cpu=10, within="LowerPriority")
+    for priority, cpu in ((1, 2), (2, 2), (3, 6)):
+        rig.workload(f"of-{priority}", "q", cpu=cpu, priority=priority)
+    rig.run(0)
+    rig.workload("urgent", "q", cpu=8, priority=9)
+    assert {name for what, name, _ in rig.run(1) if what == "Preempt"} == {
+        "of-1",
+        "of-3",
+    }
+
+
 def test_the_condition_of_a_victim_names_uid_and_path_of_the_preemptor():
     rig = Rig()
     rig.queue("q", cohort="lab", within="LowerPriority")
