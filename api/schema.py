@@ -135,7 +135,7 @@ class Document(SpectacularAPIView):
 
     @extend_schema(exclude=True)
     def get(self, request: Request, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Return it in YAML or JSON."""
+        """Return the document in YAML or JSON."""
         renderer = request.accepted_renderer
         with _one_at_a_time:
             if renderer.media_type not in _written:

@@ -68,7 +68,7 @@ class Paths(ClusterView):
     """GET /: the paths that are served."""
 
     def get(self, request: Request, sandbox_id: str) -> Response:
-        """Return them."""
+        """Return the paths."""
         self.sandbox(sandbox_id)
         groups = {**resources.groups(), **_COMPUTED}
         places = [f"/apis/{g}/{v}" for g, versions in groups.items() for v in versions]

@@ -261,7 +261,7 @@ class Present(ObjectView):
     def put(
         self, request: Request, sandbox_id: str, *, name: str, **places: str
     ) -> Response:
-        """Replace it."""
+        """Replace the object with that of the body."""
         sandbox, resource = self.sandbox(sandbox_id), self.resource(places)
         given = request.data
         with self.changing(sandbox, resource, places) as change:
@@ -275,7 +275,7 @@ class Present(ObjectView):
     def patch(
         self, request: Request, sandbox_id: str, *, name: str, **places: str
     ) -> Response:
-        """Change parts of it."""
+        """Patch the object."""
         sandbox, resource = self.sandbox(sandbox_id), self.resource(places)
         with self.changing(sandbox, resource, places) as change:
             media = (request.content_type or "").partition(";")[0].strip()

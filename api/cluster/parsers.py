@@ -120,7 +120,7 @@ class _Patch(_GoJSONParser):
     def refusal(
         self, problem: str, body: bytes, context: dict[str, Any]
     ) -> refusals.RefusalError:
-        """Return it as one of a patch."""
+        """Return the refusal of a body that is no patch."""
         del body, context
         return refusals.bad_request(f"error decoding patch: {problem}")
 

@@ -57,7 +57,7 @@ class Resource:
 
     @property
     def group_version(self) -> str:
-        """Return the apiVersion of its objects."""
+        """Return the apiVersion of the resource's objects."""
         group = self.kind.group
         return f"{group}/{self.version}" if group else self.version
 
@@ -100,7 +100,7 @@ class Resource:
 
     @property
     def verbs(self) -> list[str]:
-        """Return what may be done with them."""
+        """Return the verbs that discovery lists for the resource."""
         if self.is_events:
             return ["list", "watch"]
         verbs = [*VERBS, "watch"]

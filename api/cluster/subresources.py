@@ -81,7 +81,7 @@ class EphemeralContainers(Present):
     def patch(
         self, request: Request, sandbox_id: str, *, name: str, **places: str
     ) -> Response:
-        """Change them by a patch of the pod."""
+        """Patch the subresource by a patch of the pod."""
         return self._write(sandbox_id, name, places, _patch_of(request))
 
     def _write(

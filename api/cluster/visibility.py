@@ -30,7 +30,7 @@ class ClusterQueuePending(ClusterView):
     def get(
         self, request: Request, sandbox_id: str, version: str, name: str
     ) -> Response:
-        """Return them in queue order."""
+        """Return the waiting Workloads in queue order."""
         sandbox = self.sandbox(sandbox_id)
         resource = resources.find("kueue.x-k8s.io", version, "clusterqueues")
         reading.get(sandbox.pk, resource, "", name)

@@ -22,7 +22,7 @@ HERE = "http://127.0.0.1:8000"
     arguments=one,
 )
 def kubeconfig(asked: Asked) -> Found:
-    """Print it; the sandbox has to be there."""
+    """Print a kubeconfig for a sandbox that exists."""
     words = asked.words
     name = f"quotalab-{asked.client.read(words.sandbox)['id']}"
     root = (words.server or HERE).rstrip("/")

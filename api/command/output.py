@@ -29,7 +29,7 @@ class Found:
 
 
 def show(found: Found, *, as_json: bool) -> None:
-    """Print it; what says nothing has printed already."""
+    """Print what a command found; nothing where the command has printed already."""
     if found.rows is None and found.text is None and found.document is None:
         return
     if found.rows is not None or not as_json:
@@ -72,7 +72,7 @@ class Bar:
         self.drawn = False
 
     def at(self, done: int, of: int, words: str = "") -> None:
-        """Draw it at `done` of `of`."""
+        """Draw the bar at `done` of `of`."""
         if not self.shown:
             return
         filled = WIDTH * min(done, of) // max(of, 1)
@@ -81,6 +81,6 @@ class Bar:
         self.drawn = True
 
     def end(self) -> None:
-        """Leave its line."""
+        """End the line of the bar."""
         if self.drawn:
             print(file=sys.stderr)

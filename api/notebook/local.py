@@ -269,7 +269,7 @@ class Why:
 
     @property
     def sentences(self) -> list[str]:
-        """Return what it says."""
+        """Return the answer as sentences."""
         if not self.document["answers"]:
             return list(lines_of(self.document))
         return [text for one in self.document["answers"] for text in one["sentences"]]
@@ -290,7 +290,7 @@ class Would(Why):
 
     @property
     def sentences(self) -> list[str]:
-        """Return what it says."""
+        """Return the answer as sentences."""
         return list(self.document["sentences"])
 
     def __repr__(self) -> str:

@@ -84,7 +84,7 @@ class WhatIf:
         self._found: Verdict | None = None
 
     def verdict(self) -> Verdict:
-        """Return what they would do; worked out once."""
+        """Return what the changes would do; worked out once."""
         if self._found is None:
             self._found = Verdict(self._ask())
         return self._found

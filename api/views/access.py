@@ -55,7 +55,7 @@ class Tokens(View):
         responses={201: bodies.MadeTokenSerializer},
     )
     def post(self, request: Request) -> Response:
-        """Create one; only this answer contains its secret.
+        """Create a token; only this answer contains its secret.
 
         Asked for with a token, it ends with that one: it expires no later, and is
         revoked with it.
@@ -141,7 +141,7 @@ class Shares(View):
         responses={201: bodies.MadeLinkSerializer},
     )
     def post(self, request: Request, sandbox_id: str) -> Response:
-        """Create one; only this answer contains its secret."""
+        """Create a link; only this answer contains its secret."""
         owned(self.user(), sandbox_id)
         given = self.read(bodies.NewLinkSerializer)
         link, secret = actions.do_share(

@@ -35,7 +35,7 @@ class SandboxError(Exception):
 
     @property
     def message(self) -> str:
-        """Return what it says in English."""
+        """Return the error's sentence in English."""
         return self.said.text
 
 

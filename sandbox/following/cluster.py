@@ -83,7 +83,7 @@ class Cluster:
 
     @property
     def address(self) -> str:
-        """Return where its API is."""
+        """Return the address of the cluster's API."""
         return str(self.api.configuration.host)
 
     def get(self, path: str, **query: str) -> Json:

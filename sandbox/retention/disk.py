@@ -48,7 +48,7 @@ class Use:
 
     @property
     def total(self) -> int:
-        """Return all of them."""
+        """Return the sum of all parts, in bytes."""
         return sum(self.parts.values())
 
 

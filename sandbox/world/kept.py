@@ -164,7 +164,7 @@ class _Forgetting:
         self._starting = threading.Lock()
 
     def start(self) -> None:
-        """Start it, where it does not run."""
+        """Start the thread of this process, unless it runs."""
         if self._process == os.getpid():
             return
         with self._starting:

@@ -17,7 +17,7 @@ from scheduler.recorded.ended_work import ended_in_files
 
 
 def add_run_time_words(parser: argparse.ArgumentParser) -> None:
-    """Add them."""
+    """Add the options that say how long work runs."""
     parser.add_argument(
         "--run-time",
         action="append",

@@ -38,7 +38,7 @@ class Verb:
     do: Callable[[Any], Any] | None = None
 
     def run(self, words: Sequence[str]) -> int:
-        """Do it on files; return the exit status."""
+        """Run the verb on files; return the exit status."""
         status: int = importlib.import_module(self.module).main(words)
         return status
 

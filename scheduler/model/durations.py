@@ -164,7 +164,7 @@ class Span:
 
     @property
     def zero(self) -> bool:
-        """Return whether it never takes any time."""
+        """Return whether the duration is always zero."""
         return not any(self.values)
 
     def draw(self, seed: int, purpose: str, subject: str, n: int = 0) -> int:

@@ -183,7 +183,7 @@ class Toleration(msgspec.Struct, frozen=True, gc=False):
     seconds: int | None = None
 
     def tolerates(self, taint: Taint) -> bool:
-        """Return whether it covers the taint.
+        """Return whether the toleration covers a taint.
 
         Source: docs/semantics/kube-scheduler.md#taints-and-tolerations.
         """

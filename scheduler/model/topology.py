@@ -124,7 +124,7 @@ class TopologyAssignment(msgspec.Struct, frozen=True, gc=False):
     domains: tuple[DomainCount, ...]
 
     def document(self) -> dict[str, Any]:
-        """Return it as podSetAssignments[].topologyAssignment, one slice.
+        """Return the assignment as `topologyAssignment` of the API, in one slice.
 
         Source: docs/semantics/kueue-topology.md#the-stored-assignment.
         """
@@ -140,7 +140,7 @@ class TopologyAssignment(msgspec.Struct, frozen=True, gc=False):
         return {"levels": list(self.levels), "slices": [piece]}
 
     def expanded(self) -> dict[str, Any]:
-        """Return it with every domain written out."""
+        """Return the assignment with every domain written out."""
         rows = [{"values": list(d.values), "count": d.pods} for d in self.domains]
         return {"levels": list(self.levels), "domains": rows}
 

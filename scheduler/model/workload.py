@@ -276,7 +276,7 @@ class Admission(msgspec.Struct):
     pod_sets: tuple[PodSetAssignment, ...]
 
     def document(self) -> dict[str, Any]:
-        """Return it as status.admission."""
+        """Return the admission as `status.admission`."""
         return {
             "clusterQueue": self.queue,
             "podSetAssignments": [_document(part) for part in self.pod_sets],

@@ -7,7 +7,7 @@ import json
 import pytest
 import yaml
 
-from sandbox.answers.work import work, work_out
+from sandbox.answers.work import WORK, work_out
 from sandbox.models import Question, Sandbox
 from tests.api.hostile.test_bent_files import paths_of
 from tests.builders import flavor, job
@@ -28,7 +28,7 @@ def answered(client, answer):
     """Let a worker answer; return that, or the answer where none is needed."""
     if answer.status_code not in (202, 504):
         return answer
-    work(60.0)
+    WORK.work(60.0)
     number = Question.objects.latest("pk").pk if answer.status_code == 504 else 0
     found = client.get(
         f"/api/v1/answers/{number}" if number else answer.json()["place"]

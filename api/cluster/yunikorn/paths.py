@@ -200,7 +200,7 @@ class AnyText(BaseParser):
     def parse(
         self, stream: Any, media_type: str | None = None, parser_context: Any = None
     ) -> dict[str, str]:
-        """Return it, with what is no UTF-8 replaced."""
+        """Return the body as text; bytes that are not UTF-8 are replaced."""
         return {"text": stream.read().decode("utf-8", "replace")}
 
 
@@ -210,7 +210,7 @@ class AnyBody(Encodings):
     def select_parser(
         self, request: Request, parsers: Iterable[BaseParser]
     ) -> BaseParser | None:
-        """Return it."""
+        """Return the first parser, whatever the request says."""
         return next(iter(parsers))
 
 

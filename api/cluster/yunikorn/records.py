@@ -46,7 +46,7 @@ def percent(part: Mapping[str, int], whole: Mapping[str, int] | None) -> dict[st
 
 
 def allocated_on(node: SchedulingNode) -> dict[str, int]:
-    """Return what a node's allocations take of it."""
+    """Return what the allocations on a node take, by resource."""
     return {
         name: int(amount) - node.available.get(name, 0) - node.occupied.get(name, 0)
         for name, amount in node.capacity.items()

@@ -20,6 +20,6 @@ class Command(BaseCommand):
         parser.add_argument("file", type=Path, help="a file that does not exist yet")
 
     def handle(self, *_: object, file: Path, **__: object) -> None:
-        """Write it, and print its size."""
+        """Write the backup and print its size."""
         size = backups.write(file)
         self.stdout.write(f"{file}: {size} bytes")

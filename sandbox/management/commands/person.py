@@ -47,7 +47,7 @@ class Command(BaseCommand):
                 verb.add_argument("--staff", action="store_true")
 
     def handle(self, *_: object, verb: str, **given: object) -> None:
-        """Do it, and say what was done."""
+        """Run the verb and print what was done."""
         if verb == "list":
             self._list()
             return

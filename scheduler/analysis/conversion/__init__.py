@@ -19,7 +19,7 @@ class Loss:
 
     @property
     def lost(self) -> str:
-        """Return it in English."""
+        """Return what is lost, in English."""
         return self.said.text
 
     def __str__(self) -> str:

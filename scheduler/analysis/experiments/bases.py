@@ -42,7 +42,7 @@ class RunBase(Protocol):
         """
 
     def seed(self) -> int:
-        """Return the seed of its own."""
+        """Return the seed of the world as it is given."""
 
     def horizon_ms(self) -> int:
         """Return how long a run lasts when nothing is said of it."""

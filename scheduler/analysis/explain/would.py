@@ -261,7 +261,7 @@ class _Trial:
         return False
 
     def own(self) -> list[Key]:
-        """Return its Workloads and pods. O(Workloads + pods)."""
+        """Return the Workloads and pods of what was submitted. O(Workloads + pods)."""
         return [
             key
             for kind in ("Workload", "Pod")
@@ -286,7 +286,7 @@ class _Trial:
 
     @property
     def victims(self) -> list[Victim]:
-        """Return who was preempted for it, in order."""
+        """Return who was preempted for what was submitted, in order."""
         made = [one for one in self.decisions if isinstance(one, Preempt)]
         return [self._victim(one) for one in made if self.belongs(one.by)]
 

@@ -52,7 +52,7 @@ def teams_of(found: ChangeVerdict) -> tuple[str, list[GroupVerdict]]:
 
 
 def losers_of(found: ChangeVerdict) -> list[WorkloadVerdict]:
-    """Return those that lose most."""
+    """Return the units that lose most, at most `MOST_LOSERS`."""
     return [row for row in found.workloads if row.loses][:MOST_LOSERS]
 
 

@@ -71,12 +71,12 @@ class Life(msgspec.Struct, kw_only=True):
 
     @property
     def waits(self) -> bool:
-        """Return whether it waits at the end."""
+        """Return whether the unit waits at the end."""
         return not self.ended and not self.stretches[-1].runs
 
     @property
     def evictions(self) -> int:
-        """Return how often it lost its place."""
+        """Return how often the unit lost its place."""
         return sum(one.end in STOPS for one in self.stretches)
 
     @property
@@ -91,7 +91,7 @@ class Life(msgspec.Struct, kw_only=True):
 
     @property
     def waited_ms(self) -> int:
-        """Return how long it waits."""
+        """Return how long the unit waits, in all."""
         return sum(one.to_ms - one.from_ms for one in self.stretches if not one.runs)
 
     @property

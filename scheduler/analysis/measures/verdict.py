@@ -108,12 +108,12 @@ class WorkloadVerdict(msgspec.Struct, kw_only=True, rename="camel"):
 
     @property
     def gains(self) -> bool:
-        """Return whether it stands under a gain."""
+        """Return whether the change is a gain for the unit."""
         return self.fates[0] in GAINS
 
     @property
     def loses(self) -> bool:
-        """Return whether it stands under a loss."""
+        """Return whether the change is a loss for the unit."""
         return self.fates[0] in LOSSES
 
 

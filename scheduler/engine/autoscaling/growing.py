@@ -173,7 +173,7 @@ class GrowthOption:
 
     @property
     def nodes(self) -> int:
-        """Return how many nodes it would add."""
+        """Return how many nodes the option would add."""
         return len(self.spaces)
 
     @property
@@ -183,7 +183,7 @@ class GrowthOption:
 
     @property
     def price(self) -> float:
-        """Return the price of its nodes per hour."""
+        """Return the price per hour of the nodes it would add."""
         return self.nodes * self.group.spec.price_per_hour
 
     def _idle(self, resource: str) -> float:

@@ -319,7 +319,7 @@ class NodeGroup:
 
     @property
     def left(self) -> int:
-        """Return how many nodes it may still order."""
+        """Return how many nodes the group may still order."""
         return max(0, self.spec.max_nodes - self.size)
 
     def names(self) -> list[str]:

@@ -224,7 +224,7 @@ class Trace:
 
 
 def name_of(node: QuotaNode) -> Values:
-    """Return which node this is."""
+    """Return kind and name of a node of the quota tree."""
     return {"kind": node.kind, "name": node.name}
 
 

@@ -99,7 +99,7 @@ class JobControllers(Protocol):
         """Make up for the pods that a running owner lost."""
 
     def serves(self, owner: Object) -> bool:
-        """Return whether it never ends by itself."""
+        """Return whether the owner never ends by itself."""
 
     def waves(self, owner: Object) -> int:
         """Return how many times the pods of this owner run one after another."""

@@ -250,7 +250,7 @@ def set_condition(
 
 
 def conditions_of(request: Object) -> list[dict[str, Any]]:
-    """Return its conditions."""
+    """Return the conditions of a ProvisioningRequest."""
     return request.status.get("conditions") or []
 
 

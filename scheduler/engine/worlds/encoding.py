@@ -174,7 +174,7 @@ class _Kind:
         self.digests = bytearray().join(map(fresh.__getitem__, self.keys))
 
     def remove(self, key: Key) -> None:
-        """Forget a key, if it is known."""
+        """Take a key and its digest out; nothing where the key is not known."""
         at = bisect_left(self.keys, key)
         if at < len(self.keys) and self.keys[at] == key:
             self._moved()

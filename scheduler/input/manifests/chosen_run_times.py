@@ -80,7 +80,7 @@ class RunTimeRule(
 
     @property
     def has_terms(self) -> bool:
-        """Return whether it is not about all work."""
+        """Return whether the rule is for some work alone."""
         return self.said() != self.takes
 
     def said(self) -> str:

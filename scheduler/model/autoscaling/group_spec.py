@@ -196,7 +196,7 @@ class Offer:
 
     @property
     def labels(self) -> dict[str, str]:
-        """Return the labels of its nodes."""
+        """Return the labels of the group's nodes."""
         zone = {ZONE: self.offering.zone} if self.offering.zone else {}
         own = {TYPE: self.type, CAPACITY_TYPE: self.offering.capacity_type}
         return {**_DEFAULTS, **self.spec.labels, **zone, **own}

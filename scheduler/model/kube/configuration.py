@@ -205,7 +205,7 @@ class Extender(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
         return milliseconds(self.http_timeout) or 5000
 
     def wants(self, pod: Pod) -> bool:
-        """Return whether it is asked about this pod."""
+        """Return whether the extender is asked about a pod."""
         managed = {resource.name for resource in self.managed_resources}
         if not managed:
             return True

@@ -130,13 +130,13 @@ class Volume(msgspec.Struct, frozen=True, kw_only=True):
     handle: str = ""
 
     def reaches(self, node: str, labels: Mapping[str, str]) -> bool:
-        """Return whether its node affinity accepts the node."""
+        """Return whether the volume's node affinity accepts a node."""
         if self.terms is None:
             return True
         return any(term.matches(node, labels) for term in self.terms)
 
     def reserved_for(self, claim: Claim) -> bool:
-        """Return whether its claimRef names the claim."""
+        """Return whether the volume's claimRef names a claim."""
         return self.claim == claim.key and self.claim_uid in ("", claim.uid)
 
 

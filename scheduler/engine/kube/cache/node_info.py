@@ -273,7 +273,7 @@ class View:
 
     @property
     def size(self) -> int:
-        """Return how many rows it has."""
+        """Return the number of rows."""
         rows = self.rows
         return self.node_table.size if rows is None else len(rows)
 

@@ -66,7 +66,7 @@ class Extenders:
 
     @property
     def any_filter(self) -> bool:
-        """Return whether one of them filters."""
+        """Return whether any extender filters."""
         return any(extender.filter_verb for extender in self.extenders)
 
     def filtering(self, pod: Pod) -> bool:

@@ -56,7 +56,7 @@ class Status:
 
     @property
     def ok(self) -> bool:
-        """Return whether it is Success."""
+        """Return whether the status is Success."""
         return self.code is Code.SUCCESS
 
     @property

@@ -179,7 +179,7 @@ class Shortage(NamedTuple):
 
     @property
     def reason(self) -> str:
-        """Return kube-scheduler's words for it."""
+        """Return kube-scheduler's words for the shortage."""
         return f"Insufficient {self.resource}"
 
 

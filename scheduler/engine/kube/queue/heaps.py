@@ -29,7 +29,7 @@ class ActiveHeap(Protocol):
         """Return the pods so that `lay` gives the same heap."""
 
     def load_order(self, pods: Iterable[QueuedPodInfo]) -> None:
-        """Take the pods as `layout` gave them."""
+        """Fill the heap with pods in the order of `dump_order`."""
 
 
 class FixedKeyHeap:
@@ -69,7 +69,7 @@ class FixedKeyHeap:
         return len(self._current)
 
     def dump_order(self) -> list[QueuedPodInfo]:
-        """Return nothing: the keys say it all."""
+        """Return nothing: the order follows from the keys."""
         return []
 
     def load_order(self, pods: Iterable[QueuedPodInfo]) -> None:
@@ -187,10 +187,10 @@ class ChangingKeyHeap:
         return len(self._items)
 
     def dump_order(self) -> list[QueuedPodInfo]:
-        """Return the heap as it lies."""
+        """Return the pods in the order of the heap's array."""
         return list(self._items)
 
     def load_order(self, pods: Iterable[QueuedPodInfo]) -> None:
-        """Take the heap as it lay."""
+        """Fill the heap's array in the order of `dump_order`."""
         self._items = list(pods)
         self._inside = {id(queued) for queued in self._items}

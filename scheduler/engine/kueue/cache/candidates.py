@@ -59,7 +59,7 @@ class CandidateRange:
                     yield ranks[index]
 
     def below(self, priority: int) -> CandidateRange:
-        """Return those below this priority."""
+        """Return the candidates below this priority."""
         end = bisect_left(self.ranks, (priority,), hi=self.end)
         return CandidateRange(
             self.ranks, min(self.certain_end, end), end, self.after_us
@@ -73,7 +73,7 @@ class UsageRange(CandidateRange):
     """
 
     def below(self, priority: int) -> CandidateRange:
-        """Return those below this priority."""
+        """Return the candidates below this priority."""
         ranks = [rank for rank in self.ranks if rank[0] < priority]
         return UsageRange(ranks, len(ranks), len(ranks), None)
 

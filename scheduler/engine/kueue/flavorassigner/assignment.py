@@ -220,11 +220,11 @@ class Assignment:
             self.borrow = max(self.borrow, part.fits[resource].borrow)
 
     def amounts(self) -> Iterable[Amount]:
-        """Return what it would use, by resource node."""
+        """Return what the assignment would use, by resource node."""
         return self.usage.items()
 
     def message(self) -> str:
-        """Return why it is not a plain fit.
+        """Return why the assignment is not a plain fit.
 
         Source: docs/semantics/kueue.md#messages-of-an-assignment.
         """
@@ -271,7 +271,7 @@ class Assignment:
         return [part.flavors for part in self.parts]
 
     def admission(self, queue: str) -> Admission:
-        """Return it as an admission. Source: docs/semantics/kueue.md#admission."""
+        """Return the assignment as an admission. Source: docs/semantics/kueue.md#admission."""
         return Admission(
             queue=queue, pod_sets=tuple(_assigned(part) for part in self.parts)
         )

@@ -55,7 +55,7 @@ class Placement(Protocol):
         """Take a victim's pods off their places."""
 
     def add(self, work: WorkloadInfo) -> None:
-        """Put them back."""
+        """Put a victim's pods back on their places."""
 
     def fits(self) -> bool:
         """Return whether the preemptor's pods have places now."""

@@ -110,11 +110,11 @@ class Entry:
 
     @property
     def borrow(self) -> int:
-        """Return how high its assignment borrows."""
+        """Return how high in the tree the assignment borrows; 0 without one."""
         return self.assignment.borrow if self.assignment is not None else 0
 
     def refuse(self, requeue: RequeueReason, reason: str, message: str) -> None:
-        """Say that it is not admitted, and why."""
+        """Note that the entry is not admitted, and why."""
         self.status = EntryStatus.REFUSED
         self.requeue, self.reason, self.message = requeue, reason, message
 

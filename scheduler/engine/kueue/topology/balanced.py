@@ -48,7 +48,7 @@ class View:
         return self.counts.of(domain) if found is None else found
 
     def ordered(self, domains: Sequence[Domain], *, leaders: bool) -> list[Domain]:
-        """Return the domains as they are taken."""
+        """Return the domains in the order in which they are taken."""
         listed = sorted(domains, key=lambda domain: domain.path)
         return by_capacity(listed, self.of, least_free=False, leaders=leaders)
 

@@ -45,7 +45,7 @@ class ReservedDomains:
         cache.holders[self] = None
 
     def release(self) -> None:
-        """Give it back."""
+        """Give the usage back."""
         self.cache.add_usage_everywhere(self.usage, -1)
         del self.cache.holders[self]
 

@@ -257,7 +257,7 @@ class PendingWorkloads(Protocol):
         """Take the head out."""
 
     def pop_workload(self, work: Workload) -> bool:
-        """Take this one out."""
+        """Take a Workload out where it waits; return whether it did."""
 
     def head(self) -> Workload | None:
         """Return the head."""

@@ -245,7 +245,7 @@ class WorkloadInfo:
         return condition is not None and condition.status
 
     def candidate_rank(self) -> Rank:
-        """Return its place among victims.
+        """Return the sort key among candidates: the least is preempted first.
 
         Source: docs/semantics/kueue.md#order-of-candidates.
         """
@@ -357,7 +357,7 @@ class LocalQueue:
 
     @property
     def is_active(self) -> bool:
-        """Return whether it exists and is not held.
+        """Return whether the queue exists and is not held.
 
         Source: docs/semantics/kueue.md#eligibility-for-a-queue.
         """

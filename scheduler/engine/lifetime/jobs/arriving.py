@@ -188,7 +188,7 @@ class JobArrival(JobSlices, PodGroups, PrebuiltWorkloads):
     """Takes up what arrives: a Workload for it, or a run where nothing manages it."""
 
     def take_up(self, obj: Object, *, first: bool) -> None:
-        """Begin what this object is there for."""
+        """Make the Workload of an object that arrives, or begin its run."""
         if obj.key.kind in JOB_KINDS:
             self._take_up_job(obj)
         elif obj.key.kind == "Workload":

@@ -39,7 +39,7 @@ class GivenObjects:
             self._named[workload][obj.key] = None
 
     def remove(self, key: Key) -> None:
-        """Forget an object, and what it owned."""
+        """Forget an object and which Workloads it owned."""
         self._owned.pop(key, None)
         self._named.pop(key, None)
 

@@ -297,7 +297,7 @@ class PodQuotas:
         self.tries: dict[Key, int] = {}
 
     def note(self, quota: Object) -> None:
-        """Keep a ResourceQuota, if it can be read."""
+        """Keep a ResourceQuota whose manifest can be read; forget any other."""
         self.known.pop(quota.key, None)
         if resource_quota.is_readable(quota.manifest):
             self.known[quota.key] = quota.manifest

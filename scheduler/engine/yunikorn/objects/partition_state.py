@@ -220,7 +220,7 @@ class PartitionState:
         return queue
 
     def add_application(self, app: Application) -> None:
-        """Take an application into its leaf.
+        """Add an application to its leaf queue.
 
         Raises SchedulerError when the queue is not a leaf or the id is taken.
         """
