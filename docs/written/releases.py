@@ -87,9 +87,8 @@ back from 0, an edit that its webhook answers with a panic (500, 403 here), a po
 or by the clock. `tests/truth/releases/` keeps those that are equal in all; `bench_releases.py` says how many scripts that
 differ between two releases a play of both names ([benchmarks](benchmarks.md)).
 
-Not checked: the other patches have not been played. Rows that say *not examined* stand as their changelog has them, and those
-that are *alike* are found by what they concern and not by what they do. Kubernetes and YuniKorn have been played in one
-release each.
+Not checked: the other patches have not been played. Rows that are *alike* are found by what they concern and not by what they
+do. Kubernetes and YuniKorn have been played in one release each.
 """
 _DEFAULTS = """## waitForPodsReady, where a Configuration leaves it out
 

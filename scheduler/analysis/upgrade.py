@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from scheduler.analysis.measures.lives import POLICY, LifeReader
+from scheduler.analysis.measures.lives import POLICY, LifeReader, Lives
 from scheduler.analysis.measures.subjects import kind_of_subjects
 from scheduler.analysis.measures.verdict import ChangeVerdict, verdict
 from scheduler.analysis.plan.sides import is_work
@@ -139,8 +139,8 @@ class UpgradeReport(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 class Trial(NamedTuple):
     """A run to make: a patch of its policy's spec, and a rule to turn to its other side.
 
-    A rule that has a gate is turned by the patch. Only a run with `looks` has traits: a
-    report asks for those of one run, and they cost 70 microseconds an object.
+    A rule that has a gate is turned by the patch. Only a run with `looks` has lives and
+    traits, which cost a tenth more: a report asks for those of the releases themselves.
     """
 
     patch: Patch
@@ -151,6 +151,9 @@ class Trial(NamedTuple):
 class Run:
     """One run: what it began with, and of each subject its course and its reasons."""
 
+    lives: Lives
+    traits: Traits
+
     def __init__(self, make: Make, until_ms: int, trial: Trial) -> None:
         with turned(trial.rule) if trial.rule else nullcontext():
             self._run(make(trial.patch), until_ms, looks=trial.looks)
@@ -158,17 +161,18 @@ class Run:
     def _run(self, world: World, until_ms: int, *, looks: bool) -> None:
         self.spec = world.policy.spec
         self.kind = kind_of_subjects(world)
-        self.traits: Traits = (
-            traits_of(world.objects.values(), self.spec) if looks else {}
-        )
-        reader = LifeReader(world)
-        decisions: list[Decision] = simulate(
-            world, until_ms=until_ms, hear=lambda fresh: reader.hear(fresh, world)
-        ).decisions
-        self.lives = reader.lives(until_ms, world)
+        reader = LifeReader(world) if looks else None
         if looks:
+            self.traits = traits_of(world.objects.values(), self.spec)
+        hear = partial(reader.hear, world=world) if reader is not None else None
+        decisions: list[Decision] = simulate(
+            world, until_ms=until_ms, hear=hear
+        ).decisions
+        if reader is not None:
+            self.lives = reader.lives(until_ms, world)
             # What the run made says nothing of the input; whether nodes failed does.
             self.traits |= traits_of(world.objects[key] for key in world.keys("Node"))
+        self.evicted_for = {one.reason for one in decisions if isinstance(one, Evict)}
         self.courses: dict[Key, list[tuple[str, int]]] = {}
         self.reasons = reasons_of(decisions, self.kind)
         for one in decisions:
@@ -193,15 +197,15 @@ def compare_releases(
 ) -> UpgradeReport:
     """Return the differences that the later release makes, and the rules that cause them.
 
-    Each rule that differs and has a gate is turned back alone, and the work is run once
-    more: what comes out as before then is its doing. Raises PolicyError for a
-    Configuration with which one of the two does not start. Cost: a run for each release
-    and for each such rule, which `each` does.
+    Each rule that differs is turned back alone, and the work is run once more: what
+    comes out as before then is its doing. A rule whose sign the later run lacks does
+    nothing there. Raises PolicyError for a Configuration with which one of the two does
+    not start. Cost: a run for each release and for each other rule, which `each` does.
     """
     run = partial(Run, make, until_ms)
+    releases = before, after
     one, other = each(
-        run,
-        [Trial({"release": dict(before)}), Trial({"release": dict(after)}, looks=True)],
+        run, [Trial({"release": dict(it)}, looks=True) for it in releases]
     )
     first, last = one.spec.decides_as(), other.spec.decides_as()
     released = other.lives._replace(changed=frozenset({POLICY}))
@@ -211,7 +215,10 @@ def compare_releases(
     rules = rules_between(one.spec, other.spec, other.traits)
     tried = [rule for rule in rules if rule.followed and (moved or said)]
     trials = {rule.id: trial for rule in tried if (trial := _trial(rule, last))}
-    back = dict(zip(trials, each(run, list(trials.values())), strict=True))
+    # Turned back, such a rule gives the later run once more.
+    back = {rule.id: other for rule in tried if _idle(rule, last, other)}
+    made = {name: trial for name, trial in trials.items() if name not in back}
+    back |= zip(made, each(run, list(made.values())), strict=True)
     effects = [
         _effect(rule, last, back.get(rule.id), (one, moved, said)) for rule in tried
     ]
@@ -275,6 +282,11 @@ def _trial(rule: Rule, after: Release) -> Trial | None:
         gates = {"featureGates": {switch[0]: switch[1]}}
         return Trial(merge(patch, {"kueue": gates}))
     return None if rule.gate else Trial(patch, rule.id)
+
+
+def _idle(rule: Rule, last: Release, other: Run) -> bool:
+    """Return whether the later run has a rule and no sign that it does something."""
+    return rule.holds(last) and bool(rule.sign) and rule.sign not in other.evicted_for
 
 
 def _effect(

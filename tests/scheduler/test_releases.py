@@ -162,7 +162,7 @@ def test_what_a_run_does_not_tell_apart_came_later_and_is_not_followed():
     older = not_told_apart(Release(kueue="0.17.0"))
     assert all(not rule.followed and rule.in_runs for rule in older)
     assert "topology-ties" not in {rule.id for rule in older}
-    assert "topology-errors-do-not-fit" in {rule.id for rule in older}
+    assert "topology-groups-without-places" in {rule.id for rule in older}
 
 
 # ---- the tables

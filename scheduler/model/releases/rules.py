@@ -41,7 +41,8 @@ class Rule:
 
     `concerns` are traits of worlds (`analysis/traits.py`): all of them, where "a|b" is
     one of both; none: any world. `section` is a path in Kueue's Configuration that is
-    given, `without` one that is left out.
+    given, `without` one that is left out. `sign` is the reason of the
+    evictions by which a run shows that the rule does something in it.
     """
 
     id: str
@@ -54,6 +55,7 @@ class Rule:
     concerns: tuple[str, ...] = ()
     section: str = ""
     without: str = ""
+    sign: str = ""
     when: When = ""
     shows: Shows = "decisions"
     who: Who = "some"
