@@ -50,6 +50,7 @@ from scheduler.model.releases.release import (
 )
 from scheduler.model.releases.rules import (
     EACH_FLAVOR,
+    ERRORS_DO_NOT_FIT,
     EXACT_TRANSFORMATIONS,
     FLAVOR_EDITS,
     LEADER_FLAVOR,
@@ -275,6 +276,7 @@ def read_configuration(
             leader_room=LEADER_ROOM.holds(decides_as),
             leader_flavor=LEADER_FLAVOR.holds(decides_as),
             podsets_share_pods=PODSETS_SHARE_PODS.holds(decides_as),
+            errors_do_not_fit=ERRORS_DO_NOT_FIT.holds(decides_as),
         ),
         gates=gates,
         retention=read_retention(_section(document, "objectRetentionPolicies")),

@@ -145,6 +145,7 @@ class TopologyGates:
     leader_room: bool = True  # topology-leader-room
     leader_flavor: bool = True  # topology-leader-without-requests
     podsets_share_pods: bool = True  # topology-several-podsets-pods
+    errors_do_not_fit: bool = True  # topology-errors-do-not-fit
 
 
 def read_gates(

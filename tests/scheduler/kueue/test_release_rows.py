@@ -66,10 +66,7 @@ def test_who_lost_its_places_finds_others_in_the_same_cycle_since_0_17_6(
     assert len(made.runs()) == admits
 
 
-@pytest.mark.parametrize(("release", "admits"), [("0.19.0", False), ("0.19.1", True)])
-def test_a_leader_that_quota_charges_nothing_takes_its_workers_flavor_since_0_19_1(
-    release, admits
-):
+def hosts_of_a_leader_that_quota_charges_nothing(release: str) -> dict[str, int]:
     given = {"resources": {"excludeResourcePrefixes": ["memory"]}}
     made = Racks(given, release=Release(kueue=release))
     labels = {"pool": "main", "rack": "r1", "kubernetes.io/hostname": "h1"}
@@ -83,7 +80,24 @@ def test_a_leader_that_quota_charges_nothing_takes_its_workers_flavor_since_0_19
         pod_sets.append({**one, "template": template})
     made.workload("w", "q", podSets=pod_sets)
     made.run(0)
-    assert made.hosts("w") == ({"h1": 2} if admits else {})
+    return made.hosts("w")
+
+
+@pytest.mark.parametrize(("release", "admits"), [("0.19.0", False), ("0.19.1", True)])
+def test_a_leader_that_quota_charges_nothing_takes_its_workers_flavor_since_0_19_1(
+    release, admits
+):
+    hosts = hosts_of_a_leader_that_quota_charges_nothing(release)
+    assert hosts == ({"h1": 2} if admits else {})
+
+
+@pytest.mark.parametrize(
+    ("release", "hosts"), [("0.17.4", {"h1": 1}), ("0.17.5", {}), ("0.18.0", {"h1": 1})]
+)
+def test_a_leader_without_a_topology_flavor_is_admitted_without_places_before_0_17_5(
+    release, hosts
+):
+    assert hosts_of_a_leader_that_quota_charges_nothing(release) == hosts
 
 
 # ---- fair sharing

@@ -70,6 +70,8 @@ class TopologyPlacement:
             if not plan.count:
                 continue
             flavor, error = self._flavor(plan)
+            if error and not self.cache.gates.errors_do_not_fit:
+                continue  # its pods stand anywhere
             if error:
                 plan.error = error
                 assignment.mode = Mode.NO_FIT
