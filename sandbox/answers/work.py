@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from typing import Any, NoReturn
 
@@ -49,12 +50,10 @@ def execute(claim: QuestionClaim) -> bool:
     _at_work.append(claim.question_id)
     try:
         with watchdog.renewing(lambda: renew(claim), RENEW_S):
-            answer = work_out(
-                question.kind,
-                _sandboxes(question),
-                question.arguments,
-                tell=_Teller(claim).tell,
+            found = work_of(question.kind, _Teller(claim).tell)(
+                *_sandboxes(question), **question.arguments
             )
+            answer = msgspec.to_builtins(found)
     except OperationalError:
         logger.warning("a question was left", exc_info=True)
         return False
@@ -273,14 +272,12 @@ def answers(kind: str, *, tells: bool = False) -> Callable[[Work], Work]:
     return enrol
 
 
-def work_out(
-    kind: str, sandboxes: Sequence[Sandbox], arguments: dict[str, Any], tell: Tell
-) -> Any:
-    """Return the answer to a question as plain data; `tell` gets it so far."""
+def work_of(kind: str, tell: Tell) -> Work:
+    """Return what answers a kind of question; `tell` gets the answer so far."""
     for module in _ENROLLING:
         import_module(module)
-    told = {"tell": tell} if kind in _telling else {}
-    return msgspec.to_builtins(_kinds[kind](*sandboxes, **arguments, **told))
+    work = _kinds[kind]
+    return partial(work, tell=tell) if kind in _telling else work
 
 
 # ------------------------------------------------------------------------

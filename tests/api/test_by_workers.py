@@ -7,7 +7,7 @@ import json
 import pytest
 import yaml
 
-from sandbox.answers.work import WORK, work_out
+from sandbox.answers.work import WORK, work_of
 from sandbox.models import Question, Sandbox
 from tests.api.hostile.test_bent_files import paths_of
 from tests.builders import flavor, job
@@ -104,7 +104,7 @@ def test_what_a_lost_worker_had_done_is_not_done_again(
     settings.OBJECTS_PER_REQUEST = 0
     client.post(f"/api/v1/sandboxes/{busy.pk}/actions/fork", {}, format="json")
     asked = Question.objects.get()
-    answers = [work_out(asked.kind, [], asked.arguments, print) for _ in range(2)]
+    answers = [work_of(asked.kind, print)(**asked.arguments) for _ in range(2)]
     assert answers[0] == answers[1]
     assert answers[0]["status"] == 201
     assert Sandbox.objects.filter(parent=busy).count() == 1

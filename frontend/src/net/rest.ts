@@ -39,7 +39,7 @@ export interface Asked {
   readonly accept?: string;
   readonly revision?: number; // If-Match: refuse when the sandbox has moved on
   readonly signal?: AbortSignal;
-  readonly soFar?: (body: unknown) => void; // gets what is known while the answer is still worked out
+  readonly soFar?: (body: unknown) => unknown; // gets what is known while the answer is still worked out
 }
 
 export const API = "/api/v1";
@@ -54,33 +54,25 @@ export const speaker: { says: (said: unknown, own: string) => Promise<string> } 
 
 /** Ask and return the JSON answer. Throws Refusal, with the server's own words. */
 export async function request(method: Method, path: string, asked: Asked = {}): Promise<unknown> {
-  const response = await send(method, path, asked);
-  const text = await response.text();
-  return text === "" ? null : (JSON.parse(text) as unknown);
+  return bodyOf(await send(method, path, asked));
 }
 
 /** Ask and return the answer, checked. Throws Refusal, or ProtocolError naming the field.
  *
- * `answer` is a name of the schema; its check is loaded while the server works.
+ * `answer` is a name of the schema; its check is loaded while the server works. `soFar` gets
+ * each answer that is known before the last, checked too.
  */
 export async function ask<N extends keyof Answers>(
   answer: N,
   method: Method,
   path: string,
-  asked: Asked = {},
+  { soFar, ...asked }: Omit<Asked, "soFar"> & { readonly soFar?: (found: Answers[N]) => void } = {},
 ): Promise<Answers[N]> {
-  const [check, value] = await Promise.all([CHECKS[answer](), request(method, path, asked)]);
-  return checked(check, value, `${method} ${path}`);
-}
-
-/** Ask and return the answer, checked; `soFar` gets each that is known before it. No body: it is asked for already. Throws as `ask` does. */
-export async function askSoFar<N extends keyof Answers>(answer: N, path: string, body: Json | null, soFar: (found: Answers[N]) => void, signal: AbortSignal): Promise<Answers[N]> {
-  const check = await CHECKS[answer]();
-  const method = body === null ? "GET" : "POST";
-  const told = (found: unknown): void => {
-    soFar(checked(check, found, `${method} ${path}`));
-  };
-  return checked(check, await request(method, path, { ...(body === null ? {} : { body }), query: { wait: 0 }, soFar: told, signal }), `${method} ${path}`);
+  const loading = CHECKS[answer]();
+  const place = `${method} ${path}`;
+  const told = soFar === undefined ? {} : { soFar: async (found: unknown): Promise<void> => { soFar(checked(await loading, found, place)); } };
+  const [check, response] = await Promise.all([loading, send(method, path, { ...asked, ...told })]);
+  return checked(check, await bodyOf(response), place);
 }
 
 /** Ask and return the answer as text (YAML, CSV). Throws Refusal. */
@@ -96,7 +88,7 @@ async function send(method: Method, path: string, asked: Asked): Promise<Respons
     response = await fetch(urlOf(path, asked.query), {
       method,
       headers: headersOf(method, asked),
-      body: bodyOf(asked),
+      body: sentBody(asked),
       credentials: "same-origin",
       signal: asked.signal ?? null,
     });
@@ -117,7 +109,7 @@ async function send(method: Method, path: string, asked: Asked): Promise<Respons
 async function askAgain(response: Response, asked: Asked): Promise<Response> {
   const place = response.headers.get("location") ?? response.url;
   if (asked.soFar !== undefined) {
-    asked.soFar(await response.json());
+    await asked.soFar(await response.json());
     await new Promise((done) => setTimeout(done, LOOK_MS));
   }
   return fetch(asked.soFar === undefined ? place : `${place}?wait=0`, {
@@ -143,7 +135,7 @@ export function urlOf(path: string, query: Asked["query"] = {}): string {
   return `${API}${path}${text === "" ? "" : `?${text}`}`;
 }
 
-function bodyOf(asked: Asked): string | Blob | null {
+function sentBody(asked: Asked): string | Blob | null {
   if (asked.file !== undefined) return asked.file;
   if (asked.yaml !== undefined) return asked.yaml;
   return asked.body === undefined ? null : JSON.stringify(asked.body);
@@ -160,6 +152,11 @@ function headersOf(method: Method, asked: Asked): Record<string, string> {
   const token = /(?:^|;\s*)csrftoken=([^;]+)/.exec(document.cookie)?.[1];
   if (token !== undefined) headers["x-csrftoken"] = decodeURIComponent(token);
   return headers;
+}
+
+async function bodyOf(response: Response): Promise<unknown> {
+  const text = await response.text();
+  return text === "" ? null : (JSON.parse(text) as unknown);
 }
 
 function onceKey(): string {

@@ -7,7 +7,7 @@ from rest_framework.test import APIClient
 
 from sandbox import actions
 from sandbox.answers import asking
-from sandbox.answers.work import WORK, execute, take, tell, work_out
+from sandbox.answers.work import WORK, execute, take, tell, work_of
 from sandbox.base.database_time import database_seconds
 from sandbox.base.errors import (
     ConflictError,
@@ -58,7 +58,7 @@ def test_who_undoes_is_told_where_to_ask_until_a_worker_has_done_it(
 def test_an_undo_says_how_far_it_is(edited, person):
     told: list[dict[str, int]] = []
     question = asked(edited, person)
-    work_out("undo", [edited], question.arguments, told.append)
+    work_of("undo", told.append)(edited, **question.arguments)
     assert told == [{"done": n, "of": 3} for n in range(3)]
 
 
@@ -71,7 +71,7 @@ def test_a_stopped_undo_changes_nothing(edited, person):
         tell(claim, so_far)
 
     with pytest.raises(OvertakenError):
-        work_out("undo", [edited], question.arguments, stopping)
+        work_of("undo", stopping)(edited, **question.arguments)
     assert (row(edited).revision, row(edited).hash) == (edited.revision, edited.hash)
     assert not execute(claim)
     check_rows(edited)
@@ -90,7 +90,7 @@ def test_an_undo_whose_worker_was_lost_after_its_commit_is_done_once(edited, per
     edited = row(edited)
     question = asked(edited, person)
     assert take(question.pk) is not None
-    work_out("undo", [edited], question.arguments, lambda _: None)
+    work_of("undo", lambda _: None)(edited, **question.arguments)
     committed = row(edited)
     Question.objects.update(lease_until=0)
     answer = asking.result(question)
@@ -133,7 +133,7 @@ def test_an_edit_is_made_while_an_undo_runs_and_the_undo_says_so(edited, person)
             actions.do_delete(person, edited.pk, [Key("Job", "default", "job-01")])
 
     with pytest.raises(ConflictError, match="edited since"):
-        work_out("undo", [edited], question.arguments, meanwhile)
+        work_of("undo", meanwhile)(edited, **question.arguments)
     assert (row(edited).revision, reruns(edited)) == (edited.revision + 1, 0)
     check_rows(edited)
 
@@ -147,7 +147,7 @@ def test_an_undo_begins_again_when_the_speed_was_changed_meanwhile(edited, perso
             actions.do_speed(person, edited.pk, 5)
         told.append(so_far)
 
-    work_out("undo", [edited], question.arguments, once)
+    work_of("undo", once)(edited, **question.arguments)
     assert len(told) == 6
     assert (row(edited).speed, reruns(edited)) == (5, 1)
     check_rows(edited)

@@ -5,7 +5,7 @@ import { untrack } from "svelte";
 import { address, ask as inAddress } from "@/lib/address.svelte";
 import { announce, toast } from "@/lib/say.svelte";
 import { t } from "@/lib/words.svelte";
-import { ask, askSoFar, record, Refusal, request, type Cause, type Json } from "@/net/rest";
+import { ask, record, Refusal, request, type Cause, type Json } from "@/net/rest";
 import type { PairLine, WhatIfState, WorkloadVerdict } from "@/protocol/types";
 import { addedTo, changed, movesOf, type Change, type Part } from "@/store/edits/changes";
 import { bothAt, differs, furthestApart, lineKey, linesByKey, rowsOf, type Apart } from "@/store/edits/pairLines";
@@ -247,7 +247,7 @@ function asking(body: Json, revision: number, hear: Asking["hear"]): Asking {
     else if (found.verdict !== null || found.state !== "running") one.hear(found);
     return found;
   };
-  const answer = askSoFar("WhatIfState", path, { ...body, revision }, told, end.signal).then(told);
+  const answer = ask("WhatIfState", "POST", path, { body: { ...body, revision }, query: { wait: 0 }, soFar: told, signal: end.signal }).then(told);
   const one = { key: JSON.stringify(body), hear, answer, stop };
   return one;
 }
@@ -521,7 +521,7 @@ function read(number: number): Going {
     first(found);
     one.hear(found);
   };
-  const answer = askSoFar("WhatIfState", `${base()}/what-ifs/${number}`, null, told, end.signal);
+  const answer = ask("WhatIfState", "GET", `${base()}/what-ifs/${number}`, { query: { wait: 0 }, soFar: told, signal: end.signal });
   const one: Going = { key: "", hear: () => undefined, answer, known: Promise.race([soFar, answer]), stop: () => { end.abort(); } };
   return one;
 }
