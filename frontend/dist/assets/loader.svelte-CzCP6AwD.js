@@ -1,0 +1,1 @@
+export{t as loader}from"./loader.svelte-C2FBxco2.js";
