@@ -41,11 +41,11 @@ def projector(browser: Browser, language: str = "en-US", **size: int) -> Page:
 
 
 def opened(page: Page, url: str, name: str, asks: str) -> list[dict[str, Any]]:
-    """Open a lesson's board with a query, at its first tick; return its stops."""
+    """Open a lesson's board with a query, before its first tick; return its stops."""
     # The board's helpers know rows, and rows need Django to be set up.
     from tests.e2e.board import prepared
 
-    made = prepared(page.context.request, url, {"scenario": name}, 1)
+    made = prepared(page.context.request, url, {"scenario": name})
     script = page.context.request.get(f"{url}/api/v1/sandboxes/{made}/script").json()
     page.goto(f"{url}/s/{made}/board?{asks}")
     return list(script["checkpoints"])

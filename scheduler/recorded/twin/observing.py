@@ -92,9 +92,9 @@ def key_of(manifest: Mapping[str, Any]) -> Key:
 
 
 def is_shown(manifest: Mapping[str, Any]) -> bool:
-    """Return whether a world shows objects of this kind."""
+    """Return whether a world shows objects of this kind; a Change is no cluster's."""
     kind = kinds.BY_KIND.get(manifest["kind"])
-    return kind is not None and kind.level == "simulated"
+    return kind is not None and kind.level == "simulated" and kind.kind != "Change"
 
 
 def read_object(manifest: Manifest, problems: list[str]) -> Object | None:

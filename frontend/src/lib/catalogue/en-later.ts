@@ -1633,7 +1633,6 @@ export const EN_LATER = {
   "theatre.mark.chosen": "chosen",
   "theatre.mark.left": "left",
   "theatre.mark.lost": "out",
-  "stage.completing": "Completing",
   "stage.waiting": "Waiting: {n}|Waiting: {n}",
   "stage.more": "and {n} more|and {n} more",
   "stage.next": "Go on",

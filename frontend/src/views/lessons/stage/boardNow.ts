@@ -2,13 +2,12 @@
 
 import { queueColour } from "@/draw/palette";
 import { amount, mainResource } from "@/lib/amounts";
-import { t } from "@/lib/words.svelte";
 import { live } from "@/store/live/live.svelte";
 import { displayNameOf } from "@/store/live/displayNames";
 import { queues } from "@/store/live/queues.svelte";
 import { nameOf } from "@/store/live/intents";
 import { faceOf, sectionText } from "@/store/rows/cards";
-import { SECTIONS, type Section } from "@/store/rows/cardPositions";
+import { SECTIONS } from "@/store/rows/cardPositions";
 import { leavesOf, pairsOf, splitPair, subtreeLevel } from "@/store/rows/quota";
 import type { StageBoard, StageCard, StageParent, StageQueue } from "@/views/lessons/stage/boardScene";
 
@@ -48,7 +47,7 @@ function queuesAbove(): StageParent[] {
 
 function queueNow(column: string): StageQueue {
   const lists = live.shown.columns.of(column);
-  const cards = SECTIONS.filter((section) => section !== "finished").flatMap((section) => lists[section].map((key) => [section, cardOf(key)] as const));
+  const cards = SECTIONS.filter((section) => section !== "finished").flatMap((section) => lists[section].filter((key) => !isOver(key)).map((key) => [section, cardOf(key)] as const));
   const [resource, used, quota] = usageOf(column);
   return {
     key: column,
@@ -60,14 +59,14 @@ function queueNow(column: string): StageQueue {
     waiting: cards.filter(([section]) => !RUNS.has(section) && section !== "inactive").map(([, card]) => card),
     inactive: cards.filter(([section]) => section === "inactive").map(([, card]) => card),
     running: cards.filter(([section]) => RUNS.has(section)).map(([, card]) => card),
-    runs: [...new Set(cards.flatMap(([section, { key }]) => (RUNS.has(section) ? [runsAs(section, key)] : [])))].join(", "),
+    runs: [...new Set(cards.flatMap(([section]) => (RUNS.has(section) ? [sectionText(section, live.stack)] : [])))].join(", "),
   };
 }
 
 // An application whose pods have ended stays for a while, and runs nothing.
-function runsAs(section: Section, key: string): string {
+function isOver(key: string): boolean {
   const row = live.shown.row(key);
-  return row?.kind === "Application" && row.state === "Completing" ? t("stage.completing") : sectionText(section, live.stack);
+  return row?.kind === "Application" && row.state === "Completing";
 }
 
 function cardOf(key: string): StageCard {
