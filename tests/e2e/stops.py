@@ -80,7 +80,8 @@ def walk_panel(page: Page, url: str, name: str) -> Iterator[str]:
             yield f"{name} {number} panel"
             answer.click()
         last = number == len(stops)
-        expect(page.locator("p.answer")).to_have_count(1 if stop["answer"] else 0)
+        if stop["answer"]:
+            expect(page.locator("p.answer")).to_be_in_viewport(ratio=1)
         if not last:
             expect(onwards).to_be_in_viewport(ratio=1)
         yield f"{name} {number} panel answer"

@@ -156,7 +156,7 @@ def test_nothing_is_cut_on_the_board_of_a_lesson(
     page.context.close()
 
 
-@pytest.mark.parametrize("lesson", ["execution-limit", "fair-strategies-in-order"])
+@pytest.mark.parametrize("lesson", ["execution-limit", "yunikorn-order-of-queues"])
 def test_a_panel_of_long_words_is_whole_and_leads_on(
     browser: Browser, live_server_url: str, lesson: str
 ) -> None:
