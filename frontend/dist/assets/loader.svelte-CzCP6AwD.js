@@ -1,1 +1,0 @@
-export{t as loader}from"./loader.svelte-C2FBxco2.js";
