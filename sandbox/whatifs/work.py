@@ -8,9 +8,10 @@ One what-if, from the request that asks for it (`asking.py`) to its verdict:
    it, refused as a whole where one of them cannot be made.
 4. `begun()`: the side without the changes runs in a process beside, and is kept for the
    next change of the same revision.
-5. `compare_pair()`: the other side runs; at each stop both are compared, and the verdict
-   so far is written (`_telling()`), which also ends a what-if that was discarded. Between
-   two seeds it yields to another question that waits, and goes on in a later turn.
+5. `compare_pair()`: the other side runs, where it may differ; at each stop both are
+   compared, and the verdict so far is written (`_telling()`), which also ends a what-if
+   that was discarded. Between two seeds it yields to another question that waits, and
+   goes on in a later turn.
 6. The row is open with its verdict, until `do_keep()` or `do_discard()` in `keeping.py`.
 """
 

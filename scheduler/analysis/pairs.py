@@ -21,6 +21,7 @@ from scheduler.analysis.release_rules import (
     rules_between,
     told,
 )
+from scheduler.analysis.standing import Standing, apart, standing, unasked
 from scheduler.analysis.traits import traits_of
 from scheduler.engine.tick import simulate
 from scheduler.engine.world import World, fork
@@ -31,6 +32,10 @@ from scheduler.model.objects import Key
 from scheduler.model.sentence import Sentence
 
 Alter = Callable[[World], Any]
+
+#: At so many stops it is seen whether two sides stand alike: where an edit makes no
+#: difference, they do as soon as what it woke has been tried.
+_SEEN = 2
 
 
 class PairFigures(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -129,6 +134,8 @@ class Mark(NamedTuple):
     lives: Lives
     figures: PairFigures
     lines: RunLines  # that go on
+    standing: Standing | None = None  # at the first stops
+    unasked: frozenset[str] = frozenset()  # ClusterQueues, since it was seen there
 
 
 class Followed:
@@ -224,7 +231,10 @@ class Side(Followed):
 
         with gc_paused():  # what is decided stays; between stops the rest is let go of
             simulate(self._running[0], until_ms=until_ms, hear=take)
-            return self.mark(until_ms)
+            mark, world = self.mark(until_ms), self._running[0]
+            since, early = unasked(world), len(self.marks) < _SEEN
+            here = standing(world) if early and until_ms < self.until_ms else None
+            return mark._replace(standing=here, unasked=since)
 
 
 #: What gives the run of a seed without the change, up to one of `stops`.
@@ -252,7 +262,9 @@ def compare_pair(
     instants of `stops`, of others when each is through; its `to_ms` is how far both
     runs are. `plain` gives the run of a seed without the change where that is known, or
     is run elsewhere. `so_far` has the verdict of other seeds, whole, which stays.
-    Cost: two copies and their decisions per seed.
+    Cost: two copies and their decisions per seed. The changed one of the first seed is
+    taken over from the other from the first stop on, while nobody asks what was edited
+    (`standing`); the law is in `tests/scheduler/test_standing.py`.
     """
     given = seeds_of(world, seeds)
     begin = world.context.now_ms
@@ -266,13 +278,21 @@ def compare_pair(
         lines = Differing(so_far.lines, so_far.nodes_left_out)
         otherwise = _Otherwise(so_far.rules, so_far.reasons)
     whole = len(found) + len(given)
+    seen_ms = stops(begin, until)[0]
     for seed in given:
         changed = fork(world, seed=seed)
         alter(changed)
         other = Side(changed, until, world)
+        edited: frozenset[str] | None = None  # all that is unlike, if that is known
         for at_ms in [until] if found else stops(begin, until):
-            mark = other.at(at_ms, hear)  # first: the other may run beside it
-            usual = without(seed, at_ms, hear)
+            if edited is not None and edited <= without(seed, at_ms, hear).unasked:
+                mark = usual = without(seed, at_ms, hear)
+            else:
+                mark = other.at(at_ms, hear)  # first: the other may run beside it
+                usual = without(seed, at_ms, hear)
+                edited = apart(usual.standing, mark.standing)
+            if at_ms == seen_ms < until:
+                continue
             if not found:
                 lines = differing(usual.lines, mark.lines, at_ms)
                 otherwise = _otherwise(world, changed, (usual, mark))
@@ -322,9 +342,12 @@ def seeds_of(world: World, seeds: Sequence[int]) -> list[int]:
 
 
 def stops(begin_ms: int, until_ms: int) -> list[int]:
-    """Return the instants at which verdicts of the first seed are made, the horizon last."""
+    """Return the instants at which verdicts of the first seed are made, the horizon last.
+
+    None at the first of them: there it is seen whether both sides stand alike.
+    """
     span = until_ms - begin_ms
-    parts = [begin_ms + span * part // 20 for part in (1, 2, 4, 8, 13)]
+    parts = [begin_ms + span * part // 200 for part in (1, 10, 20, 40, 80, 130)]
     early = {at_ms for at_ms in parts if begin_ms < at_ms < until_ms}
     return [*sorted(early), until_ms]
 

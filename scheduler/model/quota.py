@@ -86,6 +86,18 @@ class Migration(NamedTuple):
         return not last or order.index(flavor) <= order.index(last)
 
 
+class Preemption(NamedTuple):
+    """Whom a ClusterQueue may preempt: `spec.preemption`."""
+
+    within_queue: str = "Never"
+    reclaim: str = "Never"
+    borrow_policy: str = "Never"
+    borrow_threshold: int | None = None
+
+
+NOBODY = Preemption()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterQueueSpec:
     """A ClusterQueue."""
@@ -96,10 +108,7 @@ class ClusterQueueSpec:
     strategy: str = "BestEffortFIFO"
     stop: str = "None"
     selector: Selector = NOTHING
-    within_queue: str = "Never"
-    reclaim: str = "Never"
-    borrow_policy: str = "Never"
-    borrow_threshold: int | None = None
+    preemption: Preemption = NOBODY
     when_borrow: str = "MayStopSearch"
     when_preempt: str = "TryNextFlavor"
     preference: str = "BorrowingOverPreemption"
@@ -202,10 +211,12 @@ def read_queue(manifest: Manifest) -> ClusterQueueSpec:
         strategy=spec.get("queueingStrategy") or "BestEffortFIFO",
         stop=spec.get("stopPolicy") or "None",
         selector=read_selector(spec.get("namespaceSelector")),
-        within_queue=preemption.get("withinClusterQueue") or "Never",
-        reclaim=preemption.get("reclaimWithinCohort") or "Never",
-        borrow_policy=borrow.get("policy") or "Never",
-        borrow_threshold=borrow.get("maxPriorityThreshold"),
+        preemption=Preemption(
+            preemption.get("withinClusterQueue") or "Never",
+            preemption.get("reclaimWithinCohort") or "Never",
+            borrow.get("policy") or "Never",
+            borrow.get("maxPriorityThreshold"),
+        ),
         when_borrow=fungibility.get("whenCanBorrow") or "MayStopSearch",
         when_preempt=fungibility.get("whenCanPreempt") or "TryNextFlavor",
         preference=fungibility.get("preference") or "BorrowingOverPreemption",

@@ -131,7 +131,7 @@ def test_a_verdict_so_far_is_that_of_a_nearer_horizon(
     told: list[PairVerdict] = []
     compare_pair(world, give(amount), horizon_ms=HORIZON_MS, tell=told.append)
     begin = world.context.now_ms
-    assert [one.to_ms for one in told] == stops(begin, begin + HORIZON_MS)[:-1]
+    assert [one.to_ms for one in told] == stops(begin, begin + HORIZON_MS)[1:-1]
     for far in told:
         near = compare_pair(world, give(amount), horizon_ms=far.to_ms - begin)
         assert far.seeds[0].verdict == near.seeds[0].verdict

@@ -132,9 +132,9 @@ def cluster_queue_row(
         share=share_text(queue),
         cells=[_cell(one, lending) for one in _resource_nodes(queue)],
         counts=tally.of_cluster_queue(queue.name),
-        within_cluster_queue=spec.within_queue,
-        reclaim_within_cohort=spec.reclaim,
-        borrow_within_cohort=spec.borrow_policy,
+        within_cluster_queue=spec.preemption.within_queue,
+        reclaim_within_cohort=spec.preemption.reclaim,
+        borrow_within_cohort=spec.preemption.borrow_policy,
     )
 
 

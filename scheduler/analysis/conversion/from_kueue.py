@@ -187,7 +187,7 @@ class _Tree:
         self._name_losses(queue, subject)
         guaranteed, ceiling = self._amounts(subject, queue.groups)
         properties = {}
-        if queue.cohort and queue.reclaim == "Never":
+        if queue.cohort and queue.preemption.reclaim == "Never":
             properties["preemption.policy"] = "fence"
         if not queue.cohort:
             ceiling = dict(guaranteed)
@@ -240,10 +240,16 @@ class _Tree:
             (LostOfKueue.STRICT.said(), queue.strategy == "StrictFIFO"),
             (LostOfKueue.STOP.said(policy=queue.stop), queue.stop != "None"),
             (LostOfKueue.SELECTOR.said(), bool(queue.selector.requirements)),
-            (LostOfKueue.WITHIN.said(), queue.within_queue != "Never"),
-            (LostOfKueue.BORROW_WITHIN.said(), queue.borrow_policy != "Never"),
-            (LostOfKueue.RECLAIM_LOWER.said(), queue.reclaim == "LowerPriority"),
-            (LostOfKueue.RECLAIM_HIGHER.said(), queue.reclaim == "Any"),
+            (LostOfKueue.WITHIN.said(), queue.preemption.within_queue != "Never"),
+            (
+                LostOfKueue.BORROW_WITHIN.said(),
+                queue.preemption.borrow_policy != "Never",
+            ),
+            (
+                LostOfKueue.RECLAIM_LOWER.said(),
+                queue.preemption.reclaim == "LowerPriority",
+            ),
+            (LostOfKueue.RECLAIM_HIGHER.said(), queue.preemption.reclaim == "Any"),
             (LostOfKueue.WEIGHT.said(), queue.weight != 1.0),
         )
         for said, given in lost:

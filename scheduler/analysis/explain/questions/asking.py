@@ -219,7 +219,7 @@ def _above_threshold(answer: Explanation, priority: int) -> int | None:
 def _policies(
     world: World, work: WorkloadInfo, queue: ClusterQueue, answer: Explanation
 ) -> Iterator[Question]:
-    spec = queue.spec
+    spec, held = queue.spec, queue.spec.preemption
     key = Key(queue.kind, "", queue.name)
     short = bool(short_of(answer))
 
@@ -229,18 +229,18 @@ def _policies(
         subject = f"{field} of {queue.name} is {value}"
         return _one(field, now, subject, change, value)
 
-    if short and queue.parent is not None and spec.reclaim != "Any":
-        yield policy("reclaimWithinCohort", spec.reclaim, "Any")
-    if short and spec.within_queue == _NEVER:
+    if short and queue.parent is not None and held.reclaim != "Any":
+        yield policy("reclaimWithinCohort", held.reclaim, "Any")
+    if short and held.within_queue == _NEVER:
         yield policy("withinClusterQueue", _NEVER, "LowerPriority")
     fair = kueue_of(world).preemption.fair
-    borrows = not fair and spec.reclaim != _NEVER and queue.parent is not None
-    if short and borrows and spec.borrow_policy == _NEVER:
+    borrows = not fair and held.reclaim != _NEVER and queue.parent is not None
+    if short and borrows and held.borrow_policy == _NEVER:
         value = "LowerPriority"
         yield policy("borrowWithinCohort", _NEVER, value, {"policy": value})
     barred = _above_threshold(answer, work.priority)
-    if short and spec.borrow_threshold is not None and barred is not None:
-        now, value = str(spec.borrow_threshold), str(barred)
+    if short and held.borrow_threshold is not None and barred is not None:
+        now, value = str(held.borrow_threshold), str(barred)
         patch = {"borrowWithinCohort": {"maxPriorityThreshold": barred}}
         subject = f"borrowWithinCohort.maxPriorityThreshold of {queue.name} is {value}"
         change = Change(edits=[edit(key, preemption=patch)])

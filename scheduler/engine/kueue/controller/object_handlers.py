@@ -104,8 +104,10 @@ class ObjectHandlers:
     def _put_queue(self, obj: Object, restore: bool) -> None:
         spec = read_queue(obj.manifest)
         known = self.cluster.forest.queues.get(spec.name)
-        if known is not None and known.spec == spec and not restore:
-            return
+        if known is not None:
+            known.asked = True  # here, where it is held against what comes
+            if known.spec == spec and not restore:
+                return
         if known is not None:
             if known.spec.cohort != spec.cohort:
                 self.edits.leave(known)

@@ -315,10 +315,10 @@ class FlavorAssigner:
 
         Source: docs/semantics/kueue.md#fit-of-one-flavor.
         """
-        spec = self.queue.spec
-        if spec.borrow_policy != "Never":
+        preemption = self.queue.preemption
+        if preemption.borrow_policy != "Never":
             return True
-        return self.fair and spec.reclaim != "Never"
+        return self.fair and preemption.reclaim != "Never"
 
     def targets(self, assignment: Assignment) -> list[Target]:
         """Return the workloads to preempt for the whole assignment.

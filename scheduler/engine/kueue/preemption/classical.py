@@ -78,9 +78,9 @@ class ClassicalPreemption:
 
         Source: docs/semantics/kueue.md#candidates-in-the-cohort.
         """
-        spec = self.queue.spec
-        self._add(SAME, self.queue, spec.within_queue)
-        if spec.reclaim == NEVER or self.queue.parent is None:
+        policy = self.queue.preemption
+        self._add(SAME, self.queue, policy.within_queue)
+        if policy.reclaim == NEVER or self.queue.parent is None:
             self._trace_excluded("reclaimNever")
             return
         below: QuotaNode = self.queue
@@ -89,7 +89,7 @@ class ClassicalPreemption:
             kind = HIERARCHY if fitting else PRIORITY
             for queue in self._borrowers(cohort, below):
                 self.bounds[queue] = _between(queue, cohort)
-                self._add(kind, queue, spec.reclaim)
+                self._add(kind, queue, policy.reclaim)
             fits_here, level = _climb(level)
             fitting = fitting or fits_here
             below = cohort
@@ -97,7 +97,7 @@ class ClassicalPreemption:
 
     def _trace_excluded(self, code: Excluded) -> None:
         if self.trace is not None:
-            policy = self.queue.spec.reclaim
+            policy = self.queue.preemption.reclaim
             self.trace.excluded(self.queue, self.bounds, policy, self.needed, code)
 
     def _borrowers(self, cohort: Cohort, visited: QuotaNode) -> Iterator[ClusterQueue]:
@@ -130,7 +130,7 @@ class ClassicalPreemption:
         Source: docs/semantics/kueue.md#attempts-with-and-without-borrowing.
         """
         hierarchy, priority = self._has(HIERARCHY), self._has(PRIORITY)
-        forbidden = self.queue.spec.borrow_policy == NEVER
+        forbidden = self.queue.preemption.borrow_policy == NEVER
         if not (hierarchy or priority) or (forbidden and not self._under_nominal()):
             return (True,)
         if forbidden and not hierarchy:
@@ -233,7 +233,7 @@ class ClassicalPreemption:
     def _look_at_spared(self, runs: list[CandidateRange]) -> None:
         """Count, and note, who may only go while the preemptor does not borrow."""
         below = self._borrow_below()
-        threshold = self.queue.spec.borrow_threshold
+        threshold = self.queue.preemption.borrow_threshold
         if threshold is not None and threshold + 1 != below:
             threshold = None
         for rank in self.in_order(runs):
@@ -251,12 +251,12 @@ class ClassicalPreemption:
 
         Source: docs/semantics/kueue.md#preemption-variants.
         """
-        spec = self.queue.spec
-        if spec.borrow_policy == NEVER:
+        policy = self.queue.preemption
+        if policy.borrow_policy == NEVER:
             return _LOWEST
-        if spec.borrow_threshold is None:
+        if policy.borrow_threshold is None:
             return self.work.priority
-        return min(self.work.priority, spec.borrow_threshold + 1)
+        return min(self.work.priority, policy.borrow_threshold + 1)
 
     def _now_idle(self, work: WorkloadInfo) -> bool:
         """Return whether the candidate's side has nothing more to give back."""

@@ -103,7 +103,7 @@ class FairPreemption:
             if self.trace is not None:
                 self._trace_source(self.trace, queue, policy)
         if self.trace is not None:
-            policy = self.queue.spec.reclaim
+            policy = self.queue.preemption.reclaim
             code: Excluded = "reclaimNever" if policy == "Never" else "borrowsNone"
             self.trace.excluded(self.queue, self.seen, policy, self.needed, code)
         return queues
@@ -116,14 +116,14 @@ class FairPreemption:
         trace.source(queue, relation, policy, ranks, self.needed, code)
 
     def _sources(self) -> Iterator[tuple[ClusterQueue, str]]:
-        spec = self.queue.spec
-        yield self.queue, spec.within_queue
+        policy = self.queue.preemption
+        yield self.queue, policy.within_queue
         root = self.queue.root
-        if spec.reclaim == "Never" or not isinstance(root, Cohort):
+        if policy.reclaim == "Never" or not isinstance(root, Cohort):
             return
         for queue in self.borrowers.below(root, self.needed):
             if queue is not self.queue:
-                yield queue, spec.reclaim
+                yield queue, policy.reclaim
 
     def _candidates(
         self, queue: ClusterQueue, policy: str

@@ -312,7 +312,7 @@ class Cycle:
         assert entry.assignment is not None
         message = entry.assignment.message()
         entry.refuse(RequeueReason.NO_CANDIDATES, WAITING_FOR_QUOTA, message)
-        if entry.queue.spec.reclaim == "Any":
+        if entry.queue.preemption.reclaim == "Any":
             return
         for resource_node, amount in entry.assignment.usage.items():
             if not entry.borrow:

@@ -11,7 +11,13 @@ from typing import Any, NamedTuple, Protocol
 
 from scheduler.model.amounts import add, subtract
 from scheduler.model.objects import Key
-from scheduler.model.quota import ClusterQueueSpec, CohortSpec, Quota, ResourceGroup
+from scheduler.model.quota import (
+    ClusterQueueSpec,
+    CohortSpec,
+    Preemption,
+    Quota,
+    ResourceGroup,
+)
 
 _NONE = Quota(0)
 
@@ -157,6 +163,7 @@ class ClusterQueue(QuotaNode):
         "active",
         "active_since_us",
         "admitted",
+        "asked",
         "generation",
         "group_of",
         "group_searches",
@@ -184,6 +191,13 @@ class ClusterQueue(QuotaNode):
         self.group_searches: dict[frozenset[str], tuple[GroupSearch, ...]] = {}
         self.uses_topology = False  # some flavor of it has a topology
         self.topology_only = False  # every flavor of it has one
+        self.asked = True  # whom it may preempt was asked; until it is known, it was
+
+    @property
+    def preemption(self) -> Preemption:
+        """Whom it may preempt: the one way to it for what decides, which notes it."""
+        self.asked = True
+        return self.spec.preemption
 
 
 class Cohort(QuotaNode):
