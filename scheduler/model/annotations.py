@@ -17,6 +17,7 @@ RUNTIME = PREFIX + "runtime"
 READY_AFTER = PREFIX + "ready-after"
 FAILS_AFTER = PREFIX + "fails-after"
 RECREATE = PREFIX + "recreate"
+GANG = PREFIX + "gang"
 CHECKPOINT_EVERY = PREFIX + "checkpoint-every"
 RESTART_TAKES = PREFIX + "restart-takes"
 #: Of a pod: what it uses, where that is not what it asked for.
@@ -40,6 +41,7 @@ KNOWN = (
     READY_AFTER,
     FAILS_AFTER,
     RECREATE,
+    GANG,
     CHECKPOINT_EVERY,
     RESTART_TAKES,
     USES,
@@ -60,6 +62,7 @@ class Timing:
     checkpoint_every: Span | None = None  # of work done
     restart_takes: Span | None = None  # before work goes on in a later attempt
     recreate: bool = False
+    gang: bool = False  # its pods work together
 
 
 NONE = Timing()
@@ -93,6 +96,7 @@ def _read(given: tuple[tuple[str, str], ...]) -> Timing:
         checkpoint_every=_span(ours, CHECKPOINT_EVERY),
         restart_takes=_span(ours, RESTART_TAKES),
         recreate=_flag(ours, RECREATE),
+        gang=_flag(ours, GANG),
     )
 
 

@@ -213,6 +213,11 @@ def pods_at_once(spec: Manifest) -> int:
     return min(parallelism, _count(spec, "completions", parallelism))
 
 
+def completions_of(spec: Manifest) -> int:
+    """Return how many pods of a Job have to succeed: as many as run, where it does not say."""
+    return _count(spec, "completions", _count(spec, "parallelism") or 1)
+
+
 def waves_of(spec: Manifest) -> int:
     """Return how many times a Job's pods run one after another."""
     at_once = pods_at_once(spec)
@@ -247,10 +252,25 @@ def succeeded_of(status: Manifest) -> tuple[int, str]:
 
     What is none of these counts as 0 and "".
     """
-    count, indexes = status.get("succeeded"), status.get("completedIndexes")
-    if not isinstance(indexes, str) or not _INDEXES.fullmatch(indexes):
-        indexes = ""
+    count, indexes = status.get("succeeded"), _indexes(status, "completedIndexes")
     return max(0, count) if isinstance(count, int) else 0, indexes
+
+
+def failed_indexes(status: Manifest) -> str:
+    """Return the indexes that a Job's status says have failed for good, or ""."""
+    return _indexes(status, "failedIndexes")
+
+
+def _indexes(status: Manifest, name: str) -> str:
+    indexes = status.get(name)
+    known = isinstance(indexes, str) and _INDEXES.fullmatch(indexes)
+    return str(indexes) if known else ""
+
+
+def indexes_of(text: str, below: int) -> Iterator[int]:
+    """Yield the numbers of a text such as `0,2-4`, those that are lower than `below`."""
+    for first, last in spans_of(text):
+        yield from range(first, min(last + 1, below))
 
 
 def spans_of(indexes: str) -> Iterator[tuple[int, int]]:

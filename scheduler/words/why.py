@@ -302,6 +302,8 @@ class IfSubmitted(Words, prefix="would"):
         "It would wait, and start {span} after it is submitted, when {names} has left."
     )
     NOT = "It would wait, and not start within {span}."
+    PART = "{n} of its {count} pods would run at once, the last {span} after it is submitted."
+    PART_NOT = "{n} of its {count} pods would run at once, and not all within {span}."
     BY_ITSELF = "By itself it starts in {span}, when {names} has left."
     BY_TIME = "By itself it starts in {span}."
     NEVER = "By itself it does not start within {span}."

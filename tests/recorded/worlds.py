@@ -59,7 +59,6 @@ def build(
     made = prepare(recording.sources).assemble(
         seed=seed, policy=policy, change=change, newest=False
     )
-    made.world.lifetime.pods_end_alone = True
     for pod in recording.standing:
         metadata = pod["metadata"]
         key = Key("Pod", metadata.get("namespace", ""), metadata["name"])
@@ -105,7 +104,6 @@ def go_on(
     world = prepared.assemble(
         seed=seed, policy=policy, change=change, newest=False
     ).world
-    world.lifetime.pods_end_alone = True
     jobs = {
         key: f"{key.namespace}/{owner}"
         for key in world.keys("Workload")

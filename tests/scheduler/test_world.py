@@ -143,7 +143,7 @@ def test_quota_that_fits_and_nodes_that_do_not_leave_a_job_waiting_for_its_pods(
     world = world_of(
         *small_cluster(cpu=8),
         node("n1", cpu=2),
-        job("wide", queue="main", parallelism=3, runtime="3s"),
+        job("wide", queue="main", parallelism=3, runtime="3s", gang="true"),
     )
     found = ticks(world, 10)
     assert len(reported(found, Bind)) == 2

@@ -94,6 +94,7 @@ def would(
     check_new(world, objects)
     first = _submit(world, list(submitted(objects, None)))
     _run_on(first, NOW_MS)
+    part = first.part() if first.started_ms is None else None
     why = list(_reasons(first)) if first.started_ms is None else []
     _run_on(first, horizon_ms)
     if not first.own():
@@ -101,7 +102,7 @@ def would(
     late = first.started_ms is None or first.started_ms - first.from_ms > NOW_MS
     changes = list(_changes(world, objects, limit - 1)) if late else []
     changes = sorted(changes, key=lambda one: len(one.victims))[:_MOST_CHANGES]
-    said = [*_start(first, horizon_ms), *why, *_victims(first.victims)]
+    said = [*_start(first, horizon_ms, part), *why, *_victims(first.victims)]
     if late:
         said += [*_assumed(world), *map(_change, changes)]
         said += [] if changes else [IfSubmitted.NO_CHANGE.said()]
@@ -284,6 +285,14 @@ class _Trial:
         nodes = world.lifetime.placement() and places.awaits_nodes(world, key)
         return not held or nodes
 
+    def part(self) -> tuple[int, int] | None:
+        """Return how many of how many pods run, where each does for itself; None for none."""
+        lifetime = self.world.lifetime
+        runs = [run for key, run in lifetime.runs.items() if self.belongs(key)]
+        pods = [pod for run in runs if run.ends_by_pods for pod in run.pods]
+        placed = sum(pod in lifetime.placed for pod in pods)
+        return (placed, len(pods)) if placed else None
+
     @property
     def victims(self) -> list[Victim]:
         """Return who was preempted for what was submitted, in order."""
@@ -361,9 +370,16 @@ def _word(trial: _Trial, *, late: bool) -> str:
 # What is said of it.
 
 
-def _start(trial: _Trial, horizon_ms: int) -> Iterator[Sentence]:
+def _start(
+    trial: _Trial, horizon_ms: int, part: tuple[int, int] | None
+) -> Iterator[Sentence]:
     since = _since(trial)
-    if since is None:
+    if part is not None:
+        n, count = part
+        said = IfSubmitted.PART_NOT if since is None else IfSubmitted.PART
+        span = _span(horizon_ms if since is None else since)
+        yield said.said(n=n, count=count, span=span)
+    elif since is None:
         yield IfSubmitted.NOT.said(span=_span(horizon_ms))
     elif since > NOW_MS and trial.ended:
         yield IfSubmitted.AFTER.said(span=_span(since), names=named(trial.ended))

@@ -261,8 +261,11 @@ class _Awaited:
 
 
 def _give(copy: World, key: Key, length_ms: int) -> None:
-    """Let a Workload take so long, from the readiness of its pods."""
+    """Let a Workload take so long, from the readiness of its pods, or each of them."""
     run = copy.lifetime.runs.get(key)
+    if run is not None and run.active and run.ends_by_pods:
+        copy.lifetime.retime(run, length_ms)
+        return
     if run is not None and run.active and run.ready_ms is not None:
         run.rounds = None
         run.ends.clear()

@@ -421,6 +421,9 @@ class LifeReader:
             if life is None:
                 continue
             last = life.stretches[-1]
+            if each == key and last.runs and decision.reason.startswith("Pod"):
+                last.lost_ms += decision.lost_ms  # its other pods go on
+                return
             if decision.by is not None and each == key and last.runs:
                 last.lost_ms, last.by = decision.lost_ms, str(decision.by)
                 place, held = last.place, life.held[-1]

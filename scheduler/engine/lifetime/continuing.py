@@ -120,9 +120,11 @@ class RunContinuing(NodeLoss):
         for pod, since in ready.items():
             if since is not None:
                 self._pod_runs(run, pod, since)
-        if self._ends_alone(run):
-            left = sum(run.ended.values())
-            for one in sorted(ended, key=self._ended_ms)[len(ended) - left :]:
+        if run.ends_by_pods:
+            said = self.host.objects[run.owner].status.get("reclaimablePods") or ()
+            left = self._spare(run) - sum(int(one["count"]) for one in said)
+            begin = len(ended) - max(0, left)
+            for one in sorted(ended, key=self._ended_ms)[max(0, begin) :]:
                 self._reclaim_at(run, one.key, self._ended_ms(one))
 
     def _ended_ms(self, pod: Object) -> int:
@@ -202,11 +204,11 @@ class RunContinuing(NodeLoss):
     def _resume_work(self, run: Run, since: int) -> None:
         """Let the work end when it would have: counted from `since`, not from now."""
         run.ready_ms = since
-        length, now = self._length(run), self.context.now_ms
         self._report_ready(run, True)
-        if run.ends_by_pods:
-            run.ends_ms = max([now, *run.ends.values()])
+        if run.rounds is not None and run.rounds.alone:
+            run.ends_ms = self.last_end(run, run.rounds)
             return
+        length, now = self._length(run), self.context.now_ms
         if length is None:
             return
         run.ends_ms = max(since + length, now)

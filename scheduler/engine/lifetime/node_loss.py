@@ -264,7 +264,7 @@ class NodeLoss(PodEnds):
         self.leave_run(pod, refused=True)
         if run is not None:
             run.active, run.done, run.failed = False, True, True
-            self.emit_finish(run)
+            self.emit_finish(run.owner, failed=run.failed)
         self._touch(pod)
 
     def _pod_gone(
@@ -279,6 +279,7 @@ class NodeLoss(PodEnds):
         run = self.runs.get(owner)
         if run is None or pod not in run.pods:
             return
+        self.lose_pod_work(run, pod)
         run.pods.remove(pod)
         run.ready.pop(pod, None)
         run.waiting.pop(pod, None)
@@ -302,12 +303,12 @@ class NodeLoss(PodEnds):
             job = self.job_of(run)
             most = job.spec.get("backoffLimitPerIndex") if job is not None else None
             if job is not None and most is not None:
-                tries = self._index_fails(run, job, pod, int(most))
+                tries = self._index_fails(run, job, pod, int(most), since_ms)
                 why = self._why_indexes_fail(run, job)
             if why is not None:
                 self._fail_for(run, why)
                 return
-            delay = backoff_ms(tries)
+            delay = 0 if run.delayed else backoff_ms(tries)
             if since_ms is not None:
                 delay = max(0, since_ms + delay - self.context.now_ms)
             self._back_off(run, delay)

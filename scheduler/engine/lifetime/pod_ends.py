@@ -15,6 +15,7 @@ from scheduler.engine.lifetime.admission import POD_SET, owner_key
 from scheduler.engine.lifetime.runs import Due, Rounds, Run
 from scheduler.engine.lifetime.runtime_state import WORKLOAD
 from scheduler.engine.lifetime.stopping import RunScaling
+from scheduler.model.durations import NEVER
 from scheduler.model.jobs import job_index, pod_number, pods_at_once
 from scheduler.model.objects import Key, Object
 from scheduler.model.reasons import (
@@ -42,7 +43,15 @@ _JOB = frozenset({"Job"})
 
 
 class PodEnds(RunScaling):
-    """Lets each pod of a Job end by itself where `pods_end_alone` is set."""
+    """Lets each pod of a Job or a group end by itself."""
+
+    def start(self, owner: Object, pod_sets: list[dict[str, Any]]) -> None:
+        """Do the same; a Job that wants no more completions has ended with that."""
+        super().start(owner, pod_sets)
+        run = self.runs[owner.key]
+        alone = run.rounds if run.active and run.ends_by_pods else None
+        if alone is not None and self.completions_left(run, alone) <= 0:
+            self._finish(run)
 
     def _pod_runs(self, run: Run, pod: Key, since_ms: int | None = None) -> None:
         """Let a pod that got ready end when its own run time is over, or fail."""
@@ -50,38 +59,13 @@ class PodEnds(RunScaling):
         length = self._fails_after(run, pod)
         if length is None and run.rounds is not None and run.rounds.alone:
             length = self._completion_ms(run, run.rounds, pod)
-        elif length is None and self._ends_alone(run):
-            if self.by_members(run):
-                length, _ = self._member_length(pod)
-            else:
-                length = self._length(run)
+        elif length is None and self.by_members(run):
+            length, _ = self._member_length(pod)
         if length is not None:
             began = now if since_ms is None else since_ms
             run.ends[pod] = max(now, began + length)
+        if length is not None and length < NEVER:
             self.timers.add(run.ends[pod], Due.POD_ENDS, pod, run.attempt)
-
-    def _completion_ms(self, run: Run, rounds: Rounds, pod: Key) -> int:
-        """Return how long (ms) a pod runs of a Job whose pods each end by themselves.
-
-        What a checkpoint kept of its round is done already, where it began with that.
-        """
-        part = run.kept_ms - rounds.ended * rounds.each_ms
-        began = (pod_number(pod.name) or 0) < rounds.below
-        if part < 0 or not began:  # pods have ended since the start
-            return rounds.each_ms
-        timing = self.timing(self.host.objects[run.owner])
-        restart = self.checkpoints.restart_ms(run, timing)
-        return max(0, rounds.each_ms - part) + restart
-
-    def _fails_after(self, run: Run, pod: Key) -> int | None:
-        """Return how long (ms) a pod of a Job runs until it fails; None for no failure."""
-        owner = self.host.objects[run.owner]
-        fails = self.timing(owner).fails_after
-        if fails is None or not self._fails_by_pods(run):
-            return None
-        after = fails.draw(self.context.seed, "fails", str(pod), run.attempt)
-        length = self.round_length(owner)
-        return after if length is None or after < length else None
 
     def _all_ready(self, run: Run) -> None:
         """Start the work, unless pods of a group are missing."""
@@ -116,14 +100,6 @@ class PodEnds(RunScaling):
         run.ends.clear()
         self._finish(run)
 
-    def _ends_alone(self, run: Run) -> bool:
-        return self.by_members(run) or (
-            self.pods_end_alone
-            and run.owner.kind == WORKLOAD
-            and len(run.pods) + sum(run.ended.values()) > 1
-            and owner_key(self.host.objects[run.owner], _JOB) is not None
-        )
-
     def _pod_ends(self, run: Run, pod: Key) -> None:
         """Part from a pod that is done, and let its Workload say so in a while."""
         if self.by_members(run):
@@ -132,16 +108,8 @@ class PodEnds(RunScaling):
         if self._fails_after(run, pod) is not None:
             self._fail_due_pods(run)
             return
-        if run.rounds is not None and run.rounds.alone:
+        if run.rounds is not None:
             self._complete_due_pods(run, run.rounds)
-            return
-        self._note_completed(run, pod)
-        self._reclaim_later(run, pod)
-        self.owners.pop(pod, None)
-        run.pods.remove(pod)
-        run.ready.pop(pod, None)
-        self._touch(run.owner)
-        self.host.delete(pod)
 
     def _complete_due_pods(self, run: Run, rounds: Rounds) -> None:
         """Let the pods that succeed now go; others follow that have to be placed.
@@ -151,28 +119,35 @@ class PodEnds(RunScaling):
         now = self.context.now_ms
         due = [pod for pod, at in run.ends.items() if at <= now]
         pods = sorted(pod for pod in due if self._fails_after(run, pod) is None)
+        run.rounds = rounds.of(rounds.succeeded + len(pods))
+        left = self.completions_left(run, run.rounds)
         for pod in pods:
             self._note_completed(run, pod)
+            if left and self.host.kueue is None:
+                self.emit_finish(pod, failed=False)
             del run.ends[pod]
+            run.begun.pop(pod, None)
             run.pods.remove(pod)
             run.ready.pop(pod, None)
             self.owners.pop(pod, None)
             self.host.delete(pod)
+            if self.steps.takes_time("reclaim"):
+                self._reclaim_at(run, pod, now)
         self._touch(run.owner)
-        run.rounds = rounds.of(rounds.succeeded + len(pods))
-        left = self.completions_left(run, run.rounds)
         if not left:
+            run.ends_ms = now
             self._finish(run)
             return
-        if run.ends_ms is not None:
-            run.ends_ms = now + rounds.each_ms * -(-left // rounds.pods)
         self._give_back(run)
-        _, _, backs_off_until = self.failed.get(self.job_key(run.owner), (0, 0, 0))
-        if backs_off_until > now:
-            return
+        job = self.job_key(run.owner)
+        if job in self.failed:  # its back-off ends with the first that succeeds
+            self.failed[job] = run.lost_pods, 0, now
+            run.failures = 0
         if run.step_due() == Due.REPLACE:
             run.step = None  # a pod was refused: it is tried again at once
         self.jobs.replace_pods(self.host.get(run.owner), run)
+        if run.ends_ms is not None:
+            run.ends_ms = self.last_end(run, run.rounds)
 
     # -- pods of a Job that fail -------------------------------------------
 
@@ -186,7 +161,8 @@ class PodEnds(RunScaling):
         if job is None:
             return
         for pod in pods:
-            del run.ends[pod]
+            self.lose_pod_work(run, pod)
+            run.ends.pop(pod, None)
             run.pods.remove(pod)
             run.ready.pop(pod, None)
             self.owners.pop(pod, None)
@@ -205,6 +181,20 @@ class PodEnds(RunScaling):
         run.lost_pods += len(run.pods)
         run.failed = True
         self._finish(run)
+
+    def retime(self, run: Run, length_ms: int) -> None:
+        """Let a run whose pods each end by themselves take so long (ms) in all."""
+        if (rounds := run.rounds) is None:
+            return
+        each_ms = length_ms // self.jobs.waves(self.host.objects[run.owner])
+        longer = each_ms - rounds.each_ms
+        run.rounds = rounds._replace(each_ms=each_ms)
+        for pod, at in run.ends.items():
+            if self._fails_after(run, pod) is None:
+                run.ends[pod] = max(at + longer, self.context.now_ms + 1)
+                self.timers.add(run.ends[pod], Due.POD_ENDS, pod, run.attempt)
+        if run.ends_ms is not None:
+            run.ends_ms = self.last_end(run, run.rounds)
 
     def _judge_failures(
         self, run: Run, job: Object, pods: list[Key]
@@ -231,9 +221,16 @@ class PodEnds(RunScaling):
             why = BACKOFF_LIMIT, BACKOFF_LIMIT_SENTENCE
         elif per_index is not None:
             why = self._why_indexes_fail(run, job)
-        return why, backoff_ms(tries)
+        return why, 0 if run.delayed else backoff_ms(tries)
 
-    def _index_fails(self, run: Run, job: Object, pod: Key, most: int) -> int:
+    def _index_fails(
+        self,
+        run: Run,
+        job: Object,
+        pod: Key,
+        most: int,
+        since_ms: int | None = None,
+    ) -> int:
         """Count a failure of a pod's index, which has `most` others; return how many.
 
         That is 0 where it has failed for good.
@@ -244,10 +241,14 @@ class PodEnds(RunScaling):
         index = str(given)
         tries = run.failed_at.get(index, 0) + 1
         run.failed_at[index] = tries
+        if run.ends_by_pods and tries <= most:
+            since = self.context.now_ms if since_ms is None else since_ms
+            run.delayed[index] = since + backoff_ms(tries)
         if tries > most:
             run.failed_at[index] = max(tries, int(job.spec["backoffLimitPerIndex"]) + 1)
-            name = pod_set_of(self.host.objects[pod])
-            run.ended[name] = run.ended.get(name, 0) + 1  # not made again
+            if not run.ends_by_pods:
+                name = pod_set_of(self.host.objects[pod])
+                run.ended[name] = run.ended.get(name, 0) + 1  # not made again
             if self._gives_back_indexes(run, job):
                 self._reclaim_at(run, pod, self.context.now_ms)
             return 0  # nobody waits to be made for it
@@ -257,7 +258,8 @@ class PodEnds(RunScaling):
         """Return whether the quota of a failed index is for others; see the ledger."""
         at_once = int(job.spec.get("parallelism") or 1)
         return (
-            run.owner.kind == WORKLOAD
+            bool(run.failed_at)
+            and run.owner.kind == WORKLOAD
             and 1 < at_once >= int(job.spec.get("completions") or at_once)
             and FAILED_INDEXES_FREE.holds(self.host.policy.spec.decides_as())
         )
@@ -346,11 +348,19 @@ class PodEnds(RunScaling):
         self._give_back(run)
 
     def _spare(self, run: Run) -> int:
-        """Return how many pods of a run the round that runs does not need."""
-        rounds = run.rounds
-        if rounds is None or not rounds.succeeded or rounds.pods == 1:
+        """Return how many pods of a Job its Workload is seen to need no longer.
+
+        Source: docs/semantics/kueue-jobs.md#batch-job.
+        """
+        job = self.job_of(run)
+        if job is None or (at_once := pods_at_once(job.spec)) == 1:
             return 0
-        return max(0, rounds.pods - self.completions_left(run, rounds))
+        done = 0 if run.rounds is None else run.rounds.succeeded
+        if self._gives_back_indexes(run, job):
+            done += self.indexes_failed(run)
+        done -= sum(owner == run.owner for owner, _ in self.reclaims.values())
+        left = self.jobs.completions_of(self.host.objects[run.owner]) - done
+        return max(0, at_once - left) if done > 0 else 0
 
     def give_back_all(self, run: Run) -> None:
         """Let the Workload of an indexed Job that is done need none of its pods.
@@ -389,35 +399,25 @@ class PodEnds(RunScaling):
         if run is not None and run.rounds is not None:
             self._give_back(run)
 
-    def _reclaim_later(self, run: Run, pod: Key) -> None:
-        run.ends.pop(pod, None)
-        name = _pod_set(self.host.objects[run.owner])
-        run.ended[name] = run.ended.get(name, 0) + 1
-        self._reclaim_at(run, pod, self.context.now_ms)
-
     def _reclaim_at(self, run: Run, pod: Key, ended_ms: int) -> None:
-        """Let a pod that ended then be reclaimed in a while."""
+        """Let a Workload say in a while that it does not need a pod that ended then."""
+        if self.host.kueue is None or run.owner.kind != WORKLOAD:
+            return
         delay = self.steps.draw("reclaim", str(pod), run.attempt)
         at = max(self.context.now_ms, ended_ms + delay)
         self.reclaims[pod] = run.owner, at
         self.timers.add(at, Due.RECLAIM, pod)
 
     def _reclaim(self, pod: Key) -> None:
-        """Say that one more pod of a Workload needs no quota."""
+        """Let a Workload say that it needs one pod less."""
         owner, _ = self.reclaims.pop(pod)
         run = self.runs.get(owner)
-        if run is None or owner not in self.host.objects:
+        if run is None or is_true(self.host.get(owner).status, "Finished"):
             return
-        workload = self.host.get(owner)
-        name = _pod_set(workload)
-        run.ended[name] = max(0, run.ended.get(name, 0) - 1)
-        if is_true(workload.status, "Finished"):
-            return
-        [first, *others] = workload.status.get("reclaimablePods") or [_none(workload)]
-        more = {**first, "count": int(first["count"]) + 1}
-        workload.status["reclaimablePods"] = [more, *others]
-        manifest = {**workload.manifest, "metadata": dict(workload.metadata)}
-        self.host.put(Object(key=owner, manifest=manifest))
+        name = _pod_set(self.host.objects[owner])
+        if name in run.ended:
+            run.ended[name] = max(0, run.ended[name] - 1)
+        self._give_back(run)
 
 
 def backoff_ms(tries: int) -> int:
@@ -449,10 +449,6 @@ def _wanted(workload: Object) -> int:
     ended = workload.status.get("reclaimablePods") or ()
     wanted = sum(int(one.get("count", 1)) for one in sets)
     return wanted - sum(int(one.get("count") or 0) for one in ended)
-
-
-def _none(workload: Object) -> dict[str, Any]:
-    return {"name": _pod_set(workload), "count": 0}
 
 
 def _pod_set(workload: Object) -> str:

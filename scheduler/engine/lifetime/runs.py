@@ -57,7 +57,6 @@ class Rounds(NamedTuple):
     next_ms: int | None = None  # when this one ends; None: with the run, or stopped
     more: int = 0  # pods that succeeded besides those of whole rounds
     alone: bool = False  # its pods each end by themselves
-    below: int = 0  # pods of lower numbers go on from what was kept, or restart
 
     @property
     def succeeded(self) -> int:
@@ -66,7 +65,7 @@ class Rounds(NamedTuple):
 
     def of(self, succeeded: int) -> Rounds:
         """Return these with so many pods that succeeded."""
-        ended, more = divmod(succeeded, self.pods)
+        ended, more = divmod(succeeded, self.pods) if self.pods else (0, succeeded)
         return self._replace(ended=ended, more=more)
 
 
@@ -105,7 +104,11 @@ class Run:
     why_failed: tuple[str, str] | None = None  # reason and sentence of its Job
     #: index of a Job that counts failures by index -> its failed pods
     failed_at: dict[str, int] = field(default_factory=dict)
+    delayed: dict[str, int] = field(default_factory=dict)  # such an index -> not before
     completed: str = ""  # indexes that succeeded, such as 0,2-4
+    #: Index, and work (ms), that stopped pods of their own left to those that follow
+    parts: list[tuple[int | None, int]] = field(default_factory=list)
+    begun: dict[Key, int] = field(default_factory=dict)  # pod -> work it goes on from
     #: Indexes of its pods when the last was made; their count tells whether they stand
     taken: set[int] | None = field(default=None, compare=False)
 
@@ -161,17 +164,21 @@ class Run:
             values.append(under_way)
         failing = [self.why_failed, self.failed_at, self.completed]
         if self.rounds is not None or self.lost_pods or self.ends or any(failing):
-            rounds = [] if self.rounds is None else [*self.rounds]
-            if self.rounds is not None and not self.rounds.below:
-                rounds = rounds[: 6 if self.rounds.alone else 4]
+            rounds: list[Any] = [] if self.rounds is None else [*self.rounds]
+            if self.rounds is not None and not self.rounds.alone:
+                rounds = rounds[:4]
+            elif self.parts or self.begun:
+                begun = [[*key, done] for key, done in self.begun.items()]
+                rounds += [[list(part) for part in self.parts], begun]
             values += [rounds] if len(values) > _ALWAYS else [[], rounds]
         if self.lost_pods or self.ends or any(failing):
             values.append(self.lost_pods)
         if self.ends or any(failing):
             values.append([[*key, at] for key, at in self.ends.items()])
         if any(failing):
-            completed = [self.completed] if self.completed else []
-            values.append([self.why_failed, dict(self.failed_at), *completed])
+            more = [self.completed, dict(self.delayed)] if self.delayed else []
+            more = more or ([self.completed] if self.completed else [])
+            values.append([self.why_failed, dict(self.failed_at), *more])
         return values
 
     @classmethod
@@ -183,7 +190,10 @@ class Run:
         usual: list[Any] = [0, 0, None, False, None, {}]
         further = list(rest) + usual[len(rest) :]
         failures, kept, deadline, overran, counted, ended = further
-        why_failed, failed_at, *completed = later[4] if len(later) > 4 else (None, {})
+        rounds: list[Any] = list(later[1]) if len(later) > 1 else []
+        parts, begun = rounds[6:] or ([], [])
+        rounds = rounds[:6]
+        why_failed, failed_at, *more = later[4] if len(later) > 4 else (None, {})
         return cls(
             owner=owner,
             attempt=attempt,
@@ -207,12 +217,15 @@ class Run:
             overran=overran,
             counted_ms=counted,
             ended=dict(ended),
-            rounds=Rounds(*later[1]) if len(later) > 1 and later[1] else None,
+            rounds=Rounds(*rounds) if rounds else None,
+            parts=[(index, done) for index, done in parts],
+            begun={Key(*entry[:3]): entry[3] for entry in begun},
             lost_pods=later[2] if len(later) > 2 else 0,
             ends={Key(*e[:3]): e[3] for e in (later[3] if len(later) > 3 else ())},
             why_failed=(why_failed[0], why_failed[1]) if why_failed else None,
             failed_at=dict(failed_at),
-            completed=completed[0] if completed else "",
+            completed=more[0] if more else "",
+            delayed=dict(more[1]) if len(more) > 1 else {},
         )
 
 

@@ -107,8 +107,8 @@ class JobControllers(Protocol):
     def completions_of(self, owner: Object) -> int:
         """Return how many pods of a Job have to succeed."""
 
-    def pods_of_round(self, owner: Object) -> int:
-        """Return how many pods of a Job end together, and others follow; 0 for none."""
+    def pods_of_round(self, owner: Object) -> int | None:
+        """Return how many pods of a Job run for themselves; None where they do not."""
 
     def deadline_of(self, owner: Object) -> int | None:
         """Return how long (s) its Job may be active; None for as long as it takes."""
@@ -196,7 +196,6 @@ class RuntimeState:
         #: StatefulSets whose template changed, and pods of theirs that have another.
         self.older: dict[Key, None] = {}
         self.nodes: set[Key] = set()
-        self.pods_end_alone = False  # pods of a Job do not wait for one another
         self.reclaims: dict[Key, tuple[Key, int]] = {}  # ended pod -> owner, when
         #: YuniKorn's queues that a Change of this instant gives.
         self.queues: dict[str, Any] | None = None
@@ -314,30 +313,33 @@ class Checkpoints:
         self.every = _span(simulation.checkpoint_every)
         self.restart = _span(simulation.restart_takes)
 
-    def restart_ms(self, run: Run, timing: Timing) -> int:
-        """Return how long work takes to begin again; 0 where none was lost before."""
+    def restart_ms(self, run: Run, timing: Timing, pod: Key | None = None) -> int:
+        """Return how long work takes to begin again; 0 where none was lost before.
+
+        That is of the whole run, or of a `pod` that runs for itself and goes on.
+        """
         span = timing.restart_takes or self.restart
-        begun = run.attempt > 1 or run.kept_ms or run.lost_ms
+        begun = pod or run.attempt > 1 or run.kept_ms or run.lost_ms
         if span is None or not begun:
             return 0
-        return span.draw(self.context.seed, "restart", str(run.owner), run.attempt)
+        subject = str(pod or run.owner)
+        return span.draw(self.context.seed, "restart", subject, run.attempt)
 
     def stop(
         self,
         run: Run,
-        timing: Timing,
-        since_ms: int,
+        cost: tuple[int, int],
         emit: Callable[[Decision], None],
         *,
         by: Key | None = None,
     ) -> None:
-        """Count what a stop throws away of the time since `since_ms`.
+        """Count what a stop keeps and throws away (ms).
 
         What checkpoints keep is reported; `by` is the pod that was lost. Where a
         Workload keeps its quota meanwhile, what is lost is reported as well.
         """
         now = self.context.now_ms
-        kept, lost = self.cost(run, timing, since_ms)
+        kept, lost = cost
         run.lost_ms += lost
         run.kept_ms += kept
         run.counted_ms = now if by is not None else None
@@ -357,6 +359,39 @@ class Checkpoints:
                 )
             )
 
+    def stop_pod(
+        self,
+        run: Run,
+        pods: int,
+        kept_ms: int,
+        lost_ms: int,
+        pod: Key,
+        emit: Callable[[Decision], None],
+    ) -> None:
+        """Count what one of so many `pods` that run for themselves keeps and loses.
+
+        Of a Workload that is its share of the work, since the others go on.
+        """
+        if not (kept_ms or lost_ms):
+            return
+        said = _sentence(kept_ms, lost_ms)
+        pods = pods if run.owner.kind == WORKLOAD else 1
+        run.lost_ms += lost_ms // pods
+        if not kept_ms and run.owner.kind != WORKLOAD:
+            return
+        emit(
+            Checkpoint(
+                at_ms=self.context.now_ms,
+                subject=run.owner,
+                by=pod,
+                reason="PodKept" if kept_ms else "PodLost",
+                message=said.text,
+                said=said,
+                kept_ms=kept_ms // pods,
+                lost_ms=lost_ms // pods,
+            )
+        )
+
     def cost(self, run: Run, timing: Timing, since_ms: int) -> tuple[int, int]:
         """Return what checkpoints keep of the time since `since_ms`, and what is lost."""
         kept = max(self._saved(run, timing), self._completed(run)) - run.kept_ms
@@ -374,15 +409,21 @@ class Checkpoints:
 
     def _saved(self, run: Run, timing: Timing) -> int:
         """Return the work up to the last checkpoint, over all attempts."""
-        span = timing.checkpoint_every or self.every
-        if span is None or run.ready_ms is None:
+        if run.ready_ms is None:
             return run.kept_ms
-        every = span.draw(self.context.seed, "checkpoint", str(run.owner))
         worked = self.context.now_ms - run.ready_ms - self.restart_ms(run, timing)
-        if every >= NEVER or worked <= 0:
-            return run.kept_ms
-        total = run.kept_ms + worked
-        return max(run.kept_ms, total - total % every if every else total)
+        return self.saved(run, timing, run.kept_ms, worked)
+
+    def saved(self, run: Run, timing: Timing, before: int, worked: int) -> int:
+        """Return the work up to the last checkpoint, `worked` ms after what was before."""
+        span = timing.checkpoint_every or self.every
+        if span is None or worked <= 0:
+            return before
+        every = span.draw(self.context.seed, "checkpoint", str(run.owner))
+        if every >= NEVER:
+            return before
+        total = before + worked
+        return max(before, total - total % every if every else total)
 
 
 def _sentence(kept: int, lost: int) -> Sentence:

@@ -19,11 +19,14 @@ from scheduler.engine.lifetime.runtime_state import POD, WORKLOAD, RuntimeState
 from scheduler.model.durations import NEVER
 from scheduler.model.jobs import (
     JOB_INDEX,
+    completions_of,
+    count_of,
+    failed_indexes,
     first_index,
+    indexes_of,
     is_managed_elsewhere,
     job_index,
     succeeded_of,
-    waves_of,
     with_index,
 )
 from scheduler.model.objects import Key, Object
@@ -31,6 +34,8 @@ from scheduler.model.storage.claims import give_claims
 from scheduler.model.topology import TopologyAssignment
 
 _JOB = frozenset({"Job"})
+#: So many indexes a Job may have that counts failures by index, or may let fail.
+_MOST_INDEXES = 100_000
 
 # ------------------------------------------------------------------------
 # Rounds: the pods of a Job with more completions than pods end, and others follow.
@@ -44,7 +49,7 @@ class RunRounds(RuntimeState):
 
     def rounds_of(self, owner: Object, each_ms: int) -> Rounds | None:
         """Return the rounds of an owner before the first; None where none count."""
-        if self.pods_end_alone or not 0 < each_ms < NEVER:
+        if not 0 < each_ms < NEVER:
             return None
         pods = self.jobs.pods_of_round(owner)
         return Rounds(0, pods, each_ms) if pods else None
@@ -82,37 +87,132 @@ class RunRounds(RuntimeState):
             run.rounds = rounds._replace(ended=kept, next_ms=None)
 
     def complete_by_pods(self, run: Run, owner: Object, succeeded: int) -> None:
-        """Let the pods of a Job of more completions than pods each end by itself.
+        """Let the pods of a Job that is no gang each end by itself.
 
         Source: docs/semantics/kueue-lifecycle.md#further-completions.
         """
-        pods = 0 if self.pods_end_alone else self.jobs.pods_of_round(owner)
-        each_ms = self.round_length(owner) if pods else None
-        if not each_ms or each_ms >= NEVER:
+        pods = self.jobs.pods_of_round(owner)
+        each_ms = self.round_length(owner)
+        if pods is None or each_ms is None:
             return
         job = self.job_of(run)
         if run.rounds is None and job is not None:
             # It came with them, or they succeeded under a Workload that is gone.
             known, run.completed = succeeded_of(job.status)
+            run.failed_at |= self._failed_for_good(job)
             known = min(known, self.jobs.completions_of(owner))
             succeeded = max(succeeded, known)
         run.rounds = Rounds(0, pods, each_ms, alone=True).of(succeeded)
 
-    def _go_on_from_kept(self, run: Run, owner: Object) -> None:
-        """Let the pods that an attempt begins with have what was kept, and no others."""
-        rounds = run.rounds
-        if rounds is None or not rounds.alone:
+    def _failed_for_good(self, job: Object) -> dict[str, int]:
+        """Return the indexes that a Job's status says have failed, with their failures."""
+        most = job.spec.get("backoffLimitPerIndex")
+        if most is None:
+            return {}
+        below = min(completions_of(job.spec), _MOST_INDEXES)
+        failed = indexes_of(failed_indexes(job.status), below)
+        return {str(one): int(most) + 1 for one in failed}
+
+    def _take_part(self, run: Run, pod: Object) -> None:
+        """Let a pod that is made go on from what one before it left, of its index."""
+        index = job_index(pod.annotations)
+        fitting = [part for part in run.parts if part[0] == index]
+        if fitting and run.active:
+            part = max(fitting)
+            run.parts.remove(part)
+            run.begun[pod.key] = part[1]
+
+    def _completion_ms(self, run: Run, rounds: Rounds, pod: Key) -> int:
+        """Return how long (ms) a pod runs of a Job whose pods each end by themselves."""
+        begun = run.begun.get(pod)
+        if begun is None:
+            return rounds.each_ms
+        timing = self.timing(self.host.objects[run.owner])
+        restart = self.checkpoints.restart_ms(run, timing, pod)
+        return max(0, rounds.each_ms - begun) + restart
+
+    def _work_of(self, run: Run, rounds: Rounds, pod: Key) -> tuple[int, int]:
+        """Return the work (ms) that a stop now keeps of a pod, and what it loses."""
+        begun, at = run.begun.get(pod, 0), run.ends.get(pod)
+        if at is None:
+            return begun, 0
+        timing = self.timing(self.host.objects[run.owner])
+        fails = self._fails_after(run, pod)
+        length = self._completion_ms(run, rounds, pod) if fails is None else fails
+        worked = self.context.now_ms - (at - length)
+        if pod in run.begun:
+            worked -= self.checkpoints.restart_ms(run, timing, pod)
+        kept = self.checkpoints.saved(run, timing, begun, worked)
+        return kept, max(0, begun + worked - kept)
+
+    def _fails_after(self, run: Run, pod: Key) -> int | None:
+        """Return how long (ms) a pod of a Job runs until it fails; None for no failure."""
+        owner = self.host.objects[run.owner]
+        fails = self.timing(owner).fails_after
+        if fails is None or not self._fails_by_pods(run):
+            return None
+        after = fails.draw(self.context.seed, "fails", str(pod), run.attempt)
+        length = self.round_length(owner)
+        return after if length is None or after < length else None
+
+    def _fails_by_pods(self, run: Run) -> bool:
+        """Return whether a run is that of a Job whose pods fail one by one."""
+        return bool(run.pods) and self.job_of(run) is not None
+
+    def _leave_part(self, run: Run, pod: Key, kept_ms: int) -> None:
+        """Keep what a pod that stops has done for the next one of its index."""
+        if run.ends.pop(pod, None) is None and pod not in run.begun:
             return
-        begun = self.checkpoints.restart_ms(run, self.timing(owner))
-        if begun or run.kept_ms > rounds.ended * rounds.each_ms:
-            first = min(rounds.pods, self.completions_left(run, rounds))
-            below = run.made - len(run.pods) + first
-            run.rounds = rounds._replace(below=below)
+        run.begun.pop(pod, None)
+        run.parts.append((job_index(self.host.objects[pod].annotations), kept_ms))
+
+    def lose_pod_work(self, run: Run, pod: Key) -> None:
+        """Count what is lost of a pod that ends for itself, and say so.
+
+        The work of a Workload is that of its pods, of which this is one.
+        """
+        if (rounds := run.rounds) is None or not rounds.alone:
+            return
+        begun = run.begun.get(pod, 0)
+        kept, lost = self._work_of(run, rounds, pod)
+        self._leave_part(run, pod, kept)
+        self.checkpoints.stop_pod(
+            run, max(1, rounds.pods), kept - begun, lost, pod, self._emit
+        )
+
+    def cost(self, run: Run, since_ms: int) -> tuple[int, int]:
+        """Return what checkpoints keep of the time since `since_ms`, and what is lost.
+
+        Of pods that end by themselves that is the mean of them.
+        """
+        timing, rounds = self.timing(self.host.objects[run.owner]), run.rounds
+        if rounds is None or not rounds.alone:
+            return self.checkpoints.cost(run, timing, since_ms)
+        kept = rounds.succeeded * rounds.each_ms
+        kept += sum(done for _, done in run.parts)
+        kept += sum(self._work_of(run, rounds, pod)[0] for pod in run.pods)
+        gained = max(0, kept // max(1, rounds.pods) - run.kept_ms)
+        return gained, max(0, self.context.now_ms - since_ms - gained)
+
+    def last_end(self, run: Run, rounds: Rounds) -> int | None:
+        """Return when a run is over if each pod that it lacks follows one that ends."""
+        now = self.context.now_ms
+        last = max([now, *run.ends.values()])
+        if len(run.ends) < len(run.pods):
+            last = max(last, now + rounds.each_ms)
+        left = max(0, self.completions_left(run, rounds) - len(run.pods))
+        last += rounds.each_ms * -(-left // max(1, rounds.pods))
+        return None if last >= NEVER or not rounds.pods else last
 
     def completions_left(self, run: Run, rounds: Rounds) -> int:
         """Return how many pods of a Job have neither succeeded nor failed for good."""
         wanted = self.jobs.completions_of(self.host.objects[run.owner])
         return wanted - rounds.succeeded - self.indexes_failed(run)
+
+    def _is_paused(self, run: Run) -> bool:
+        """Return whether a run is of a Job that wants no pods now, though completions."""
+        job = self.job_of(run)
+        return job is not None and count_of(job.spec, "parallelism", 1) == 0
 
     def indexes_failed(self, run: Run) -> int:
         """Return how many indexes of a Job have failed for good."""
@@ -130,12 +230,13 @@ class RunRounds(RuntimeState):
         if spec.get("completionMode") != "Indexed":
             return
         most = spec.get("backoffLimitPerIndex")
-        if most is None and waves_of(spec) == 1:
+        if most is None and not run.ends_by_pods:
             return
         if run.taken is None or len(run.taken) != len(run.pods):
             read = (job_index(self.host.objects[one].annotations) for one in run.pods)
             run.taken = {index for index in read if index is not None}
         failed = [int(i) for i, n in run.failed_at.items() if n > int(most or 0)]
+        failed += map(int, run.delayed)
         index = first_index(
             run.completed, run.taken.union(failed) if failed else run.taken
         )
@@ -213,8 +314,8 @@ class RunStarting(RunRounds):
         if placed := self.placement():
             done = 0 if run.rounds is None else run.rounds.succeeded
             self.complete_by_pods(run, owner, done)
-            self._go_on_from_kept(run, owner)
             for pod in run.pods:
+                self._take_part(run, self.host.objects[pod])
                 if pod in self.placed:  # made in vain before, and admitted meanwhile
                     self._wait_ready(run, pod)
         if placed and until > self.context.now_ms:
@@ -310,7 +411,7 @@ class RunStarting(RunRounds):
     ) -> None:
         self.fill_up(run, owner, pod_sets)
         nobody = not any(int(pod_set["count"]) for pod_set in pod_sets)
-        if nobody and not self.by_members(run):
+        if nobody and not (self.by_members(run) or run.ends_by_pods):
             self._all_ready(run)
 
     def fill_up(self, run: Run, owner: Object, pod_sets: list[dict[str, Any]]) -> None:
@@ -324,7 +425,7 @@ class RunStarting(RunRounds):
             have, count = len(self.pods_of(run, name)), int(pod_set["count"])
             if run.rounds is not None and run.rounds.alone:
                 left = self.completions_left(run, run.rounds)
-                missing = min(run.rounds.pods, left) - have
+                missing = min(run.rounds.pods, left) - have - self._delayed(run)
             else:
                 missing = count - have - run.ended.get(name, 0)
             if ordered:
@@ -337,6 +438,19 @@ class RunStarting(RunRounds):
                 if not self.add_pod(run, owner, pod_set):
                     return
         self.jobs.has_its_pods(owner)
+
+    def _delayed(self, run: Run) -> int:
+        """Return how many indexes of a Job wait for their back-off, which it notes.
+
+        Source: docs/semantics/kueue-lifecycle.md#pods-of-a-job-that-fail.
+        """
+        now = self.context.now_ms
+        run.delayed = {one: at for one, at in run.delayed.items() if at > now}
+        if run.delayed and run.step is None:
+            run.step = int(Due.REPLACE), min(run.delayed.values())
+            self.timers.add(run.step[1], Due.REPLACE, run.owner)
+            self._touch(run.owner)
+        return len(run.delayed)
 
     def _add_placed_pods(
         self, run: Run, owner: Object, pod_set: dict[str, Any], missing: int
@@ -392,6 +506,7 @@ class RunStarting(RunRounds):
             tolerations=pod_set.get("tolerations") or [],
         )
         self._give_index(run, pod)
+        self._take_part(run, pod)
         delay = self.jobs.held_by_quota(owner, pod)
         if delay is not None:
             if run.step is None:
@@ -574,19 +689,16 @@ class RunStarting(RunRounds):
 
     def _begin_work(self, run: Run) -> None:
         run.ready_ms = self.context.now_ms
+        if run.rounds is not None and run.rounds.alone:
+            run.ends_ms = self.last_end(run, run.rounds)
+            return
         length = self._length(run)
         if length is not None:
             timing = self.timing(self.host.objects[run.owner])
             restart = self.checkpoints.restart_ms(run, timing)
             run.ends_ms = self.context.now_ms + length + restart
-            if run.ends_by_pods:
-                return
             self.timers.add(run.ends_ms, Due.FINISH, run.owner, run.attempt)
             self.begin_rounds(run, run.ready_ms + restart)
-
-    def _fails_by_pods(self, run: Run) -> bool:
-        """Return whether a run is that of a Job whose pods fail one by one."""
-        return bool(run.pods) and self.job_of(run) is not None
 
     def _see_ready(self, run: Run) -> None:
         run.seen_ms = None
@@ -614,7 +726,7 @@ class RunStarting(RunRounds):
         return (
             stated,
             run.kept_ms,
-            self.checkpoints.cost(run, timing, run.started_ms)[1],
+            self.cost(run, run.started_ms)[1],
         )
 
     def _length(self, run: Run) -> int | None:
@@ -623,10 +735,11 @@ class RunStarting(RunRounds):
         timing = self.timing(obj)
         seed, subject = self.context.seed, str(run.owner)
         length = self.round_length(obj)
+        if self._is_paused(run):
+            return None
         if length is not None:
             waves = self.jobs.waves(obj)
-            if not run.ends_by_pods:
-                run.rounds = self.rounds_of(obj, length) if waves > 1 else None
+            run.rounds = self.rounds_of(obj, length) if waves > 1 else None
             length = max(0, length * waves - run.kept_ms)
         if timing.fails_after is not None and not self._fails_by_pods(run):
             fails = timing.fails_after.draw(seed, "fails", subject, run.attempt)

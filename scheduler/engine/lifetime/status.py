@@ -8,10 +8,11 @@ from scheduler.engine.lifetime.runs import OVERRAN, Due, Run
 from scheduler.engine.lifetime.runtime_state import RuntimeState
 from scheduler.model.durations import stamp_text
 from scheduler.model.jobs import (
+    completions_of,
     is_managed_elsewhere,
     pods_at_once,
     succeeded_of,
-    waves_of,
+    with_index,
 )
 from scheduler.model.objects import Key, Object
 from scheduler.model.reasons import (
@@ -151,6 +152,8 @@ def _write_job(lifetime: RuntimeState, job: Object) -> None:
         status["completedIndexes"] = indexes
     if run.lost_pods:
         status["failed"] = run.lost_pods
+    if failed := _failed_indexes(job, run):
+        status["failedIndexes"] = failed
     if run.started_ms is not None:
         status["startTime"] = stamp_text(lifetime.context.us(run.started_ms))
     if conditions := _suspension(lifetime, job):
@@ -166,6 +169,15 @@ def _write_job(lifetime: RuntimeState, job: Object) -> None:
         if run.ends_ms is not None and not run.failed:
             status["completionTime"] = stamp_text(lifetime.context.us(run.ends_ms))
     job.status = status
+
+
+def _failed_indexes(job: Object, run: Run) -> str:
+    """Return the indexes that failed for good, such as 0,2-4; "" where none is counted."""
+    text, most = "", job.spec.get("backoffLimitPerIndex")
+    if most is not None:
+        for index, failures in run.failed_at.items():
+            text = with_index(text, int(index)) if failures > int(most) else text
+    return text
 
 
 def _goes_on(lifetime: RuntimeState, run: Run) -> bool:
@@ -240,31 +252,28 @@ def _succeeded_before(lifetime: RuntimeState, job: Object, run: Run) -> int:
     Before pods are placed for it those that its status says: they stay counted.
     """
     if run.rounds is None:
-        stays = (
-            job.key.kind == "Job" and waves_of(job.spec) > 1 and lifetime.placement()
+        alone = lifetime.jobs.pods_of_round(job) is not None
+        stays = alone and lifetime.placement()
+        return (
+            min(succeeded_of(job.status)[0], completions_of(job.spec)) if stays else 0
         )
-        return min(succeeded_of(job.status)[0], _completions(job)) if stays else 0
-    return min(run.rounds.succeeded, _completions(job))
+    return min(run.rounds.succeeded, completions_of(job.spec))
 
 
 def _status_in_round(
     job: Object, status: dict[str, Any], succeeded: int
 ) -> dict[str, Any]:
     """Return what a round after the first changes; the last one may be smaller."""
-    left = _completions(job) - succeeded
+    left = completions_of(job.spec) - succeeded
     fewer = {name: min(count, left) for name, count in status.items()}
     return {**fewer, "succeeded": succeeded}
-
-
-def _completions(job: Object) -> int:
-    return int(job.spec.get("completions") or job.spec.get("parallelism") or 1)
 
 
 def _ended_pods(job: Object, run: Run) -> int:
     """Return how many pods ended as the job did: one that fails ends it."""
     if run.failed or job.key.kind != "Job":
         return 1
-    return _completions(job)
+    return completions_of(job.spec)
 
 
 def _run_of(lifetime: RuntimeState, job: Object) -> Run | None:

@@ -34,10 +34,8 @@ class RunEnding(RunStarting):
         owner = self.host.objects[run.owner]
         if run.owner.kind == POD:
             self.end_pod(owner, failed=run.failed)
-            self.emit_finish(run)
+            self.emit_finish(run.owner, failed=run.failed)
             return
-        for pod in list(run.ends):
-            self._reclaim_later(run, pod)
         self._drop_pods(run, ended=True)
         delay = self.steps.draw("completion", str(run.owner), run.attempt)
         if delay and self.host.kueue is not None:
@@ -48,9 +46,6 @@ class RunEnding(RunStarting):
             self.timers.add(run.step[1], Due.COMPLETE, run.owner)
         else:
             self.jobs.ended(owner, run)
-
-    def _reclaim_later(self, run: Run, pod: Key) -> None:
-        """Let the Workload say in a while that this pod has ended."""
 
     def _complete(self, run: Run) -> None:
         """Let everybody see that the work is done."""
@@ -69,11 +64,11 @@ class RunEnding(RunStarting):
         if self.host.kueue is not None:
             self.host.kueue.note_pod(pod)
 
-    def emit_finish(self, run: Run) -> None:
-        """Report the end of a run that belongs to no scheduler."""
-        reason = "Failed" if run.failed else "Succeeded"
+    def emit_finish(self, subject: Key, *, failed: bool) -> None:
+        """Report the end of a run, or of a pod, that belongs to no scheduler."""
+        reason = "Failed" if failed else "Succeeded"
         now = self.context.now_ms
-        self._emit(Finish(at_ms=now, subject=run.owner, reason=reason))
+        self._emit(Finish(at_ms=now, subject=subject, reason=reason))
 
     def emit_refused(self, job: Key, problem: str) -> None:
         """Report that a job gets no Workload, and why."""
@@ -118,8 +113,10 @@ class RunEnding(RunStarting):
 
     def lose(self, run: Run, since_ms: int, *, by: Key | None = None) -> None:
         """Count what a stop throws away, and what checkpoints keep of it."""
-        timing = self.timing(self.host.objects[run.owner])
-        self.checkpoints.stop(run, timing, since_ms, self._emit, by=by)
+        self.checkpoints.stop(run, self.cost(run, since_ms), self._emit, by=by)
+        if run.rounds is not None and run.rounds.alone:
+            for pod in run.pods:
+                self._leave_part(run, pod, self._work_of(run, run.rounds, pod)[0])
         self._lose_rounds(run)
 
     def _halt(self, run: Run) -> None:
@@ -130,6 +127,7 @@ class RunEnding(RunStarting):
         run.ready_ms = run.ends_ms = run.seen_ms = run.deadline_ms = None
         run.waiting.clear()
         run.ends.clear()
+        run.begun.clear()
 
     def _forget_run(self, key: Key) -> None:
         if key in self.runs:
@@ -275,8 +273,7 @@ class RunStopping(RunEnding):
         if run is not None:
             run.waiting.pop(pod, None)
             run.ready.pop(pod, None)
-            if run.ends_by_pods:
-                run.ends.pop(pod, None)
+            self.lose_pod_work(run, pod)
         if not delay:
             self._end_terminated(pod)
             return
@@ -339,12 +336,37 @@ class RunScaling(RunStopping):
         for pod_set in pod_sets:
             pods = self.pods_of(run, pod_set["name"])
             for pod in pods[int(pod_set["count"]) :]:
+                self.lose_pod_work(run, pod)
                 run.pods.remove(pod)
                 run.ends.pop(pod, None)
                 run.ready.pop(pod, None)
                 run.waiting.pop(pod, None)
                 self.owners.pop(pod, None)
                 self.terminate(pod)
+
+    def follow_parallelism(
+        self, run: Run, job: Object, pod_sets: list[dict[str, Any]]
+    ) -> None:
+        """Let a Job that runs have as many pods at once as it asks for now.
+
+        Those that are not ready go first, then the newest; pods that work together stay.
+        Source: docs/semantics/kueue-lifecycle.md#parallelism-of-a-running-job.
+        """
+        done = 0 if run.rounds is None else run.rounds.succeeded
+        self.complete_by_pods(run, job, done)
+        rounds = run.rounds
+        if rounds is None or not rounds.alone:
+            return
+        run.pods.sort(key=lambda pod: (pod not in run.ready, pod not in self.placed))
+        count = min(rounds.pods, self.completions_left(run, rounds))
+        self.shrink(run, [{**one, "count": count} for one in pod_sets])
+        if run.step is None:
+            self.fill_up(run, job, pod_sets)
+        if run.ready_ms is not None:
+            run.ends_ms = self.last_end(run, rounds)
+        elif run.pods and run.all_ready():
+            self._all_ready(run)
+        self._touch(job.key)
 
     def hand_over(self, replaced: Key, owner: Object) -> Run:
         """Let a run, its pods and its timers belong to another Workload.
@@ -409,4 +431,5 @@ class RunScaling(RunStopping):
                 self.timers.add(at, Due.READY, pod, run.attempt)
             self._run_later(run, pod)
         for pod, at in run.ends.items():
-            self.timers.add(at, Due.POD_ENDS, pod, run.attempt)
+            if at < NEVER:
+                self.timers.add(at, Due.POD_ENDS, pod, run.attempt)

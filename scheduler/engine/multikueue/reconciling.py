@@ -135,6 +135,7 @@ class WorkerCopies(DispatchState):
         world = self.workers.world(cluster)
         theirs = world.lifetime.run_of(key)
         theirs.kept_ms, theirs.lost_ms = ours.kept_ms, ours.lost_ms
+        theirs.parts = list(ours.parts)
         world.touch(key)
         self.workers.drain(cluster)
 

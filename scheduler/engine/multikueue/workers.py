@@ -217,6 +217,7 @@ def follow(lifetime: Lifetime, key: Key, theirs: Run) -> None:
     other = theirs.ready_ms, theirs.kept_ms, theirs.lost_ms, theirs.counted_ms
     if mine != other:
         run.ready_ms, run.kept_ms, run.lost_ms, run.counted_ms = other
+        run.parts = list(theirs.parts)
         _touch(lifetime, key)
 
 

@@ -69,6 +69,13 @@ def test_work_that_waits_says_when_it_starts_after_whom_and_why_not_now():
     assert any("4 CPU asked, 0 CPU free" in text for text in found.sentences)
 
 
+def test_work_whose_pods_run_for_themselves_starts_in_part():
+    world = at(world_of(node("n1", cpu=4), stack="kube"))
+    new = read_submission(world, [("j", yaml.safe_dump(job("new", parallelism=6)))])
+    [first, *_] = would(world, new).sentences
+    assert first.startswith("4 of its 6 pods would run at once, the last 1m")
+
+
 def test_work_that_never_fits_says_so_with_how_far_was_looked():
     found = asked(full(), job("new", queue="main", cpu=5), horizon_ms=3_600_000)
     assert (found.starts, found.starts_ms) == ("never", None)

@@ -10,6 +10,7 @@ import pytest
 from scheduler.engine.tick import simulate
 from scheduler.engine.world import World
 from scheduler.model.decisions import Bind
+from scheduler.model.durations import read_span
 from scheduler.model.jobs import JOB_INDEX, job_index, spans_of
 from scheduler.model.objects import Key
 from tests.builders import (
@@ -236,6 +237,59 @@ def test_a_pod_in_the_place_of_a_lost_one_has_its_index(limit):
     assert again.get(ROUNDS).status["succeeded"] == 7
     [run] = again.lifetime.runs.values()
     assert run.completed == "0-6"
+
+
+def lost_index(world: World, index: int) -> Key:
+    """Return the pod of this index that has not ended."""
+    return next(
+        key
+        for key in world.keys("Pod")
+        if job_index(world.objects[key].annotations) == index
+        and world.get(key).status["phase"] == "Running"
+    )
+
+
+def with_back_off(**given: Any) -> World:
+    """Two pods at once, the first of which is lost at 1 s; a failure waits for 10 s."""
+    tick = node("n2", cpu=0)
+    tick["metadata"]["annotations"] = {"quotalab.dev/arrival": "1s"}
+    made = by_index(tick, parallelism=2, **given)
+    simulate(made, until_ms=1000)
+    made.lifetime.steps.spans["termination"] = read_span("1ms")
+    made.lifetime.lose_pod(lost_index(made, 0))
+    return made
+
+
+def indexes_at(world: World, *instants_ms: int) -> list[list[int]]:
+    found = []
+    for at_ms in instants_ms:
+        simulate(world, until_ms=at_ms)
+        found.append(running(world))
+    return found
+
+
+def test_an_index_in_back_off_holds_back_no_other():
+    world = with_back_off(limit=1)
+    found = indexes_at(world, 2000, 4000, 7000, 10_000, 12_000, 20_000)
+    assert found == [[1], [2], [3], [4], [0, 5], []]
+    assert world.get(ROUNDS).status["succeeded"] == 7
+
+
+def test_a_back_off_ends_when_another_pod_has_succeeded():
+    assert indexes_at(with_back_off(), 2000, 4000) == [[1], [0, 2]]
+
+
+def test_failed_indexes_stay_counted_when_the_status_comes_again():
+    world = with_back_off(limit=0)
+    assert indexes_at(world, 2000) == [[1, 2]]
+    status = world.get(ROUNDS).status
+    assert status["failedIndexes"] == "0"
+    again = by_index(limit=0, parallelism=2)
+    again.objects[ROUNDS].status = dict(status)
+    assert indexes_at(again, 1000) == [[1, 2]]
+    simulate(again, until_ms=60_000)
+    assert again.get(ROUNDS).status["failedIndexes"] == "0"
+    assert again.get(ROUNDS).status["conditions"][-1]["reason"] == "FailedIndexes"
 
 
 def by_hand(at: str, *, suspend: bool) -> dict[str, Any]:

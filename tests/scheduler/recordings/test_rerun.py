@@ -423,7 +423,6 @@ def test_pods_of_a_job_end_one_by_one_in_a_rerun():
         flavor(), cluster_queue("q", cpu=8), local_queue("q", cluster_queue="q"),
         node("n"), big,
     )  # fmt: skip
-    world.lifetime.pods_end_alone = True
     simulate(world, until_ms=7000)
     [key] = world.keys("Workload")
     assert world.get(key).status["reclaimablePods"] == [{"name": "main", "count": 1}]

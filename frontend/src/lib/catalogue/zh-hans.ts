@@ -2337,6 +2337,8 @@ export const ZH_HANS: Words = {
   "said.would.later": "它会等待，并在提交后 {span} 启动。",
   "said.would.after": "它会等待，并在提交后 {span}、{names} 离开时启动。",
   "said.would.not": "它会等待，并且在 {span} 内不会启动。",
+  "said.would.part": "它的 {count} 个 Pod 中有 {n} 个会立即运行，最后一个在提交 {span} 后运行。",
+  "said.would.partNot": "它的 {count} 个 Pod 中有 {n} 个会立即运行，但在 {span} 内并非全部都能运行。",
   "said.would.byItself": "它自己会在 {span} 后、{names} 离开时启动。",
   "said.would.byTime": "它自己会在 {span} 后启动。",
   "said.would.never": "它自己在 {span} 内不会启动。",

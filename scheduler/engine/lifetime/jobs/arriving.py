@@ -293,6 +293,9 @@ class JobArrival(JobSlices, PodGroups, PrebuiltWorkloads):
         if run is not None and run.active and self.kind_of(job).endless:
             self.lifetime.scale(run, job, pod_sets)
             return
+        if run is not None and run.active and job.key.kind == "Job":
+            self.lifetime.follow_parallelism(run, job, pod_sets)
+            return
         pods = []
         if run is None or not run.attempt:
             pods = self._not_taken_up(self.given.pods_of(job.key, job.key))

@@ -48,7 +48,7 @@ class JobEnd(JobLength):
             for key in (owner.key, *self._waiting_slices(owner)):
                 self.host.kueue.finish(key, *how)
         else:
-            self.lifetime.emit_finish(run)
+            self.lifetime.emit_finish(run.owner, failed=run.failed)
         if job is not None and job in self.host.objects:
             self.lifetime.context.journal.touch(job)
         self.group_over(owner)

@@ -15,11 +15,12 @@ from scheduler.engine.lifetime.jobs.state import pod_sets_of
 from scheduler.engine.lifetime.runtime_state import JOB_KINDS
 from scheduler.engine.lifetime.starting import STATEFUL_SET
 from scheduler.model import registry
-from scheduler.model.annotations import FROM_DEADLINE, RUNTIME_SOURCE
-from scheduler.model.jobs import JobKind, pods_at_once, waves_of
+from scheduler.model.annotations import FROM_DEADLINE, RUNTIME_SOURCE, read_timing
+from scheduler.model.jobs import JobKind, completions_of, pods_at_once, waves_of
 from scheduler.model.kueue import deadlines
 from scheduler.model.kueue.slices import is_elastic
 from scheduler.model.objects import Key, Object
+from scheduler.model.pod import gang_of
 from scheduler.model.reasons import ON_HOLD, condition
 from scheduler.model.releases.rules import SETS_ON_HOLD
 
@@ -132,6 +133,7 @@ _POD = frozenset({"Pod"})
 _JOB = frozenset({"Job"})
 #: A Job admitted with fewer pods also does that much less work.
 EQUAL_COMPLETIONS = "kueue.x-k8s.io/job-completions-equal-parallelism"
+_TASK_GROUP = "yunikorn.apache.org/task-group"
 
 
 class JobLength(StatefulSets):
@@ -159,20 +161,22 @@ class JobLength(StatefulSets):
         kind: JobKind = registry.lookup("job-kind", job["kind"])
         return max(1, kind.waves(job))
 
-    def pods_of_round(self, owner: Object) -> int:
-        """Return how many pods of a Job end together, and others follow; 0 for none.
+    def pods_of_round(self, owner: Object) -> int | None:
+        """Return how many pods of a Job run for themselves; None where they work together.
 
-        An elastic one has none: its rounds change with its pods.
+        They do in an elastic Job, whose rounds change with its pods, and in a gang
+        that others do not follow.
+        Source: docs/decisions/pods-of-a-job-run-alone.md.
         """
         job = None if is_elastic(owner) else self._started_job(owner)
-        if job is None or job["kind"] != "Job" or waves_of(job["spec"]) == 1:
-            return 0
-        return pods_at_once(job["spec"])
+        if job is None or job["kind"] != "Job":
+            return None
+        pods, waves = pods_at_once(job["spec"]), waves_of(job["spec"])
+        return None if waves == 1 and (pods == 1 or _is_gang(job)) else pods
 
     def completions_of(self, owner: Object) -> int:
         """Return how many pods of a Job have to succeed."""
-        spec = (self._started_job(owner) or {}).get("spec") or {}
-        return int(spec.get("completions") or spec.get("parallelism") or 1)
+        return completions_of((self._started_job(owner) or {}).get("spec") or {})
 
     def _started_job(self, owner: Object) -> dict[str, Any] | None:
         """Return the owner's job as it was started; None where it has none."""
@@ -237,3 +241,15 @@ class JobLength(StatefulSets):
         if annotations.get(EQUAL_COMPLETIONS) == "true":
             spec["completions"] = spec["parallelism"]
         return {**job, "spec": spec}
+
+
+def _is_gang(job: dict[str, Any]) -> bool:
+    """Return whether a Job says that its pods work together, or start together."""
+    template = job["spec"].get("template") or {}
+    metadata, spec = template.get("metadata") or {}, template.get("spec") or {}
+    return (
+        read_timing(job["metadata"].get("annotations") or {}).gang
+        or bool(gang_of(metadata.get("labels") or {}))
+        or any(one.startswith(_TASK_GROUP) for one in metadata.get("annotations") or {})
+        or bool(spec.get("schedulingGroup") or spec.get("workloadRef"))
+    )

@@ -1,0 +1,251 @@
+"""Pods of a plain Job run for themselves, each on its place and for its time."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scheduler.analysis.measures import Measures
+from scheduler.engine.tick import simulate
+from scheduler.engine.world import World
+from scheduler.model.decisions import Checkpoint, Finish
+from scheduler.model.objects import Key, Object
+from tests.builders import job, node, pod, small_cluster, world_of
+
+SIX = Key("Job", "default", "six")
+STACKS = ("kueue", "kube", "yunikorn")
+
+
+def of_pods(*more: dict, stack: str = "kueue", cpu: int = 4, **of_job: Any) -> World:
+    """Quota for six pods of 30 s, and places for four."""
+    queue = "main" if stack == "kueue" else ""
+    made = job("six", queue=queue, **{"parallelism": 6, "runtime": "30s", **of_job})
+    queues = small_cluster(cpu=6) if queue else ()
+    return world_of(*queues, node("n1", cpu=cpu), made, *more, stack=stack)
+
+
+def finished(world: World, until_s: int = 300) -> list[float]:
+    """Return the seconds at which Jobs, or their Workloads, end."""
+    made = simulate(world, until_ms=until_s * 1000).decisions
+    ended = [d for d in made if isinstance(d, Finish) and d.subject.kind != "Pod"]
+    return [round(d.at_ms / 1000) for d in ended]
+
+
+def counts(world: World, *instants_s: float) -> list[tuple[int, int]]:
+    """Return how many pods have succeeded, and how many are ready."""
+    found = []
+    for at in instants_s:
+        simulate(world, until_ms=round(at * 1000))
+        status = world.get(SIX).status
+        found.append((status.get("succeeded", 0), status["ready"]))
+    return found
+
+
+@pytest.mark.parametrize("stack", STACKS)
+def test_six_pods_run_four_at_once_and_then_two(stack):
+    world = of_pods(stack=stack)
+    assert counts(world, 29, 32, 59) == [(0, 4), (4, 2), (4, 2)]
+    assert finished(world) == [60]
+
+
+def _says_gang(made: dict) -> None:
+    made["metadata"]["annotations"]["quotalab.dev/gang"] = "true"
+
+
+def _is_in_pod_group(made: dict) -> None:
+    labels = {"scheduling.x-k8s.io/pod-group": "all"}
+    made["spec"]["template"]["metadata"] = {"labels": labels}
+
+
+def _has_task_groups(made: dict) -> None:
+    groups = {"yunikorn.apache.org/task-group-name": "all"}
+    made["spec"]["template"]["metadata"] = {"annotations": groups}
+
+
+def _is_in_scheduling_group(made: dict) -> None:
+    group = {"podGroupName": "all"}
+    made["spec"]["template"]["spec"]["schedulingGroup"] = group
+
+
+@pytest.mark.parametrize(
+    "says",
+    [_says_gang, _is_in_pod_group, _has_task_groups, _is_in_scheduling_group],
+)
+def test_a_job_that_says_it_is_a_gang_works_while_all_its_pods_are_ready(
+    says: Callable[[dict], None],
+):
+    made = job("six", parallelism=6, runtime="30s")
+    says(made)
+    world = world_of(node("n1", cpu=4), made, stack="kube")
+    assert finished(world) == []
+
+
+def test_a_place_is_free_when_the_pod_on_it_ends():
+    late = coming("n2", "20s", 2)
+    world = of_pods(late, pod("next", cpu=4, arrival="25s"), stack="kube")
+    simulate(world, until_ms=31_000)
+    assert world.objects[Key("Pod", "default", "next")].spec["nodeName"] == "n1"
+    assert finished(world) == [50]
+
+
+def test_quota_is_free_for_as_many_pods_as_are_left_over():
+    more = job("more", queue="main", cpu=4, arrival="1s", runtime="5s")
+    world = of_pods(more)
+    simulate(world, until_ms=31_000)
+    [first, second] = sorted(
+        world.keys("Workload"), key=lambda key: "six" not in str(key)
+    )
+    assert world.get(first).status["reclaimablePods"] == [{"name": "main", "count": 4}]
+    admission = world.get(second).status["admission"]
+    assert admission["podSetAssignments"][0]["resourceUsage"] == {"cpu": "4"}
+
+
+def coming(name: str, at: str, cpu: int) -> dict:
+    """A node that comes at this instant, on which the clock stands then."""
+    made = node(name, cpu=cpu)
+    made["metadata"]["annotations"] = {"quotalab.dev/arrival": at}
+    return made
+
+
+def deleted_at_20s(**of_job: Any) -> World:
+    world = of_pods(coming("n2", "20s", 0), cpu=6, **of_job)
+    simulate(world, until_ms=20_000)
+    world.delete(min(world.keys("Pod")))
+    return world
+
+
+def test_a_pod_that_is_lost_begins_again_and_the_others_go_on():
+    world = deleted_at_20s()
+    assert counts(world, 31, 49) == [(5, 1), (5, 1)]
+    assert finished(world) == [50]
+
+
+def test_a_pod_goes_on_from_its_own_checkpoint():
+    world = deleted_at_20s(checkpoint_every="8s", restart_takes="3s")
+    made = simulate(world, until_ms=60_000).decisions
+    [kept] = [d for d in made if isinstance(d, Checkpoint)]
+    # 16 of 20 s, of one pod among six.
+    assert (kept.reason, kept.kept_ms, kept.lost_ms) == ("PodKept", 2666, 666)
+    [end] = [d.at_ms for d in made if isinstance(d, Finish)]
+    assert end == 20_000 + 3_000 + 14_000
+
+
+@pytest.mark.parametrize("stack", STACKS)
+def test_the_work_of_a_lost_pod_is_counted_for_that_pod_alone(stack):
+    world = of_pods(coming("n2", "20s", 0), cpu=6, stack=stack)
+    measures = Measures(world)
+    simulate(world, until_ms=20_000, hear=measures.observe)
+    world.lifetime.lose_pod(min(world.keys("Pod")))
+    simulate(world, until_ms=300_000, hear=measures.observe)
+    run_lost = [run.lost_ms for run in world.lifetime.runs.values()]
+    share = 20_000 // 6 if stack == "kueue" else 20_000
+    assert run_lost == [share]
+    if stack == "kueue":
+        assert measures.summary().work_lost_ms == share
+
+
+def test_a_pod_of_an_indexed_job_goes_on_from_the_checkpoint_of_its_index():
+    made = job("six", parallelism=2, runtime="30s", checkpoint_every="1s")
+    made["spec"]["completionMode"] = "Indexed"
+    later = coming("n2", "10s", 1), coming("n3", "20s", 0)
+    world = world_of(node("n1", cpu=1), *later, made, stack="kube")
+    simulate(world, until_ms=20_000)
+    for key in world.keys("Pod"):
+        world.lifetime.lose_pod(key)
+    assert counts(world, 29, 31, 39, 41) == [(0, 2), (1, 1), (1, 1), (2, 0)]
+    assert world.get(SIX).status["completedIndexes"] == "0-1"
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.integers(1, 9),
+    st.integers(1, 5),
+    st.integers(1, 12),
+    st.sampled_from(STACKS),
+    st.integers(0, 90),
+)
+def test_pods_end_in_turns_of_as_many_as_have_a_place(
+    parallelism, places, completions, stack, stored_at_s
+):
+    """A world that is stored in the middle ends as one that was not."""
+    queue = "main" if stack == "kueue" else ""
+    made = job(
+        "six",
+        queue=queue,
+        parallelism=parallelism,
+        completions=completions,
+        runtime="10s",
+    )
+    queues = small_cluster(cpu=9) if queue else ()
+    world = world_of(*queues, node("n1", cpu=places), made, stack=stack)
+    simulate(world, until_ms=stored_at_s * 1000)
+    again = World.decode(world.encode())
+    at_once = min(parallelism, places, completions)
+    turns = -(-completions // at_once)
+    ends = [] if stored_at_s >= 10 * turns else [10 * turns]
+    assert finished(world) == finished(again) == ends
+    assert world.hash() == again.hash()
+
+
+@pytest.mark.parametrize("runtime", ["0s", "never"])
+def test_pods_may_take_no_time_or_go_on_for_ever(runtime):
+    for stack, completions in itertools.product(STACKS, (6, 9)):
+        world = of_pods(stack=stack, runtime=runtime, completions=completions)
+        ended = [0] if runtime == "0s" else []
+        assert finished(world) == ended, (stack, completions)
+
+
+def edited(world: World, at_s: int, **spec: Any) -> None:
+    """Change fields of the Job at an instant at which a node comes."""
+    simulate(world, until_ms=at_s * 1000)
+    manifest = copy.deepcopy(world.objects[SIX].manifest)
+    manifest["spec"] |= spec
+    world.put(Object(key=SIX, manifest=manifest))
+
+
+@pytest.mark.parametrize("stack", ["kube", "yunikorn"])
+def test_a_job_that_runs_has_as_many_pods_as_its_parallelism_says(stack):
+    tick = coming("n2", "10s", 0)
+    world = of_pods(tick, cpu=6, stack=stack, parallelism=2, completions=6)
+    edited(world, 10, parallelism=4)
+    assert counts(world, 11, 31, 41) == [(0, 4), (2, 4), (4, 2)]
+    assert finished(world) == [60]
+
+
+def test_a_smaller_parallelism_deletes_the_newest_pods():
+    world = of_pods(coming("n2", "10s", 0), cpu=6, stack="kube")
+    edited(world, 10, parallelism=4)
+    assert counts(world, 11, 31) == [(0, 4), (4, 2)]
+    assert finished(world) == [60]
+
+
+@pytest.mark.parametrize("stack", STACKS)
+@pytest.mark.parametrize("places", [[], [node("n1", cpu=6)]], ids=["bare", "nodes"])
+def test_a_job_of_no_parallelism_makes_no_pods_and_does_not_end(stack, places):
+    queue = "main" if stack == "kueue" else ""
+    made = job("six", queue=queue, runtime="30s", completions=3)
+    made["spec"]["parallelism"] = 0
+    queues = small_cluster(cpu=6) if queue else ()
+    world = world_of(*queues, *places, made, stack=stack)
+    assert finished(world) == []
+    assert world.get(SIX).status["active"] == 0
+
+
+def test_a_paused_job_goes_on_when_it_may_have_pods_again():
+    tick = coming("n2", "10s", 0), coming("n3", "50s", 0)
+    world = of_pods(*tick, cpu=6, stack="kube", parallelism=2, completions=6)
+    edited(world, 10, parallelism=0)
+    assert counts(world, 49) == [(0, 0)]
+    edited(world, 50, parallelism=3)
+    assert finished(world) == [110]
+
+
+def test_a_job_of_no_completions_ends_at_once():
+    world = of_pods(stack="kube", completions=0)
+    assert finished(world) == [0]
