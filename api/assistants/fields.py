@@ -45,6 +45,14 @@ About = Annotated[
 Manifest = Annotated[
     str, Field(max_length=100_000, description="YAML of one job, Workload or pod")
 ]
+RunTimeRules = Annotated[
+    list[Annotated[str, Field(max_length=300)]] | None,
+    Field(
+        max_length=20,
+        description="how long work takes that does not say it: `5m`, or "
+        "`name=train-*:exp(10m)`; terms: kind, namespace, name, queue, image, label",
+    ),
+]
 Phase = Annotated[
     Literal[
         "",

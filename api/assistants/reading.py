@@ -8,6 +8,7 @@ from typing import Any
 
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
+from msgspec import to_builtins
 
 from api.assistants import fields, wording
 from api.assistants.asking import Asker, Upstream, refusals
@@ -15,6 +16,8 @@ from api.assistants.tools import adding
 from api.assistants.wording import answer, patches, plain, quoted, span
 from scheduler.analysis.explain.answers import lines_of as why_lines
 from scheduler.analysis.explain.would import lines_of as would_lines
+from scheduler.input.manifests.chosen_run_times import chosen
+from scheduler.model.errors import SchedulerError
 
 _FIRST = ("phase", "state", "queue", "clusterQueue", "priority", "node", "message")
 _MOST_BRANCHES_ROWS = 15
@@ -99,6 +102,7 @@ class ReadingTools:
         context: Asker,
         sandbox: fields.SandboxId,
         manifest: fields.Manifest,
+        run_times: fields.RunTimeRules = None,
         tick: fields.Tick = None,
     ) -> str:
         """Say whether work would start if it were submitted: when, and at whose cost.
@@ -108,6 +112,11 @@ class ReadingTools:
         body: Any = {"files": [{"name": "manifest.yaml", "text": manifest}]}
         if tick is not None:
             body["tick"] = tick
+        if run_times:
+            try:
+                body["runTimes"] = {"rules": to_builtins(chosen(run_times).rules)}
+            except SchedulerError as error:
+                raise ToolError(plain(str(error), most=600)) from error
         with refusals():
             found: Any = self.up.client(context).operations.would_create(sandbox, body)
         lines = [plain(line, most=600) for line in would_lines(found)]

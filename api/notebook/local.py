@@ -30,6 +30,7 @@ from scheduler.cli.files import read_paths
 from scheduler.engine.kueue.workload.info import WorkloadInfo
 from scheduler.engine.tick import run_tick
 from scheduler.engine.world import World
+from scheduler.input.manifests.chosen_run_times import chosen
 from scheduler.model import durations
 from scheduler.model.decisions import Decision
 from scheduler.model.errors import SchedulerError
@@ -172,13 +173,21 @@ class LocalSandbox:
         made = overview_run if name else overview
         return Why(to_document(made(self.world, name, past)))
 
-    def would(self, *manifests: Manifest, horizon: str = "24h") -> Would:
+    def would(
+        self,
+        *manifests: Manifest,
+        horizon: str = "24h",
+        run_times: Sequence[str] = (),
+    ) -> Would:
         """Return whether work would start if it were submitted now, when, at whose cost.
 
         `manifests` are those of one job, Workload or pod, with what belongs to it.
+        `run_times` say how long work takes that does not say it, each as `5m` or
+        `name=train-*:exp(10m)`; the first that matches counts.
         Nothing is submitted. Raises SchedulerError for what cannot be submitted.
         """
-        objects = read_submission(self.world, [("manifest", write_all(manifests))])
+        files = [("manifest", write_all(manifests))]
+        objects = read_submission(self.world, files, run_times=chosen(run_times))
         span = durations.span_ms(horizon)
         return Would(to_document(would(self.world, objects, horizon_ms=span)))
 

@@ -8,10 +8,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
+import msgspec
+
 from api.client import Client
 from api.notebook.local import HORIZON, Change, Why, Would
 from api.notebook.verdicts import Lines, Table, WhatIf
 from scheduler.cli.files import read_paths
+from scheduler.input.manifests.chosen_run_times import chosen
 from scheduler.model import durations
 
 _PAGE = 5_000
@@ -125,9 +128,16 @@ class ServedSandbox:
         )
         return Why(found)
 
-    def would(self, *manifests: Mapping[str, Any], horizon: str = "24h") -> Would:
+    def would(
+        self,
+        *manifests: Mapping[str, Any],
+        horizon: str = "24h",
+        run_times: Sequence[str] = (),
+    ) -> Would:
         """Return whether work would start, as `LocalSandbox.would`."""
         body: Any = {"objects": manifests, "horizonMs": durations.span_ms(horizon)}
+        if run_times:
+            body["runTimes"] = {"rules": msgspec.to_builtins(chosen(run_times).rules)}
         found: Any = self.client.operations.would_create(self.id, body)
         return Would(found)
 

@@ -141,6 +141,11 @@ def read_rule(text: str) -> RunTimeRule:
     return rule
 
 
+def chosen(texts: Iterable[str]) -> RunTimeChoice:
+    """Return the choice that such texts make. Raises SchedulerError."""
+    return RunTimeChoice(rules=[read_rule(text) for text in texts])
+
+
 def take_chosen_run_times(loaded: Loaded, choice: RunTimeChoice) -> None:
     """Annotate work without a run time as was chosen; findings say of how many.
 

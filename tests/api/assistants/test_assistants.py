@@ -23,7 +23,7 @@ from mcp.client.streamable_http import streamable_http_client
 from api.assistants.asking import Upstream
 from api.assistants.reading import start_line
 from api.assistants.server import build, main
-from tests.builders import cluster_queue, flavor, job, local_queue
+from tests.builders import cluster_queue, flavor, job, local_queue, node
 from tests.services.default_run import PATIENCE_S, ROOT, DefaultRun
 
 #: One job holds all quota for an hour; the one behind it waits.
@@ -305,6 +305,18 @@ async def test_an_argument_that_a_tool_does_not_have_is_refused_and_does_nothing
         assert said.startswith("unknown argument 'dryrun'; did you mean dry_run?")
         schemas = [tool.input_schema for tool in (await client.list_tools()).tools]
         assert not any(schema["additionalProperties"] for schema in schemas)
+
+
+async def test_whether_work_would_start_takes_the_run_times_that_are_chosen(shared_run):
+    files = [{"name": "node.yaml", "text": yaml.safe_dump(node("n1", cpu=1))}]
+    work = yaml.safe_dump(job("new", parallelism=2))  # its second pod follows the first
+    async with inside(shared_run.url) as client:
+        made = await ask(client, "import_files", files=files, title="One node")
+        asked = {"sandbox": sandbox_of(made), "manifest": work}
+        said = await ask(client, "would_start", run_times=["name=new:7m"], **asked)
+        assert "and start 7m" in said
+        wrong = {**asked, "run_times": ["seven"]}
+        assert "seven" in await refused(client, "would_start", **wrong)
 
 
 async def test_what_somebody_wrote_stays_data_in_one_line(shared_run):

@@ -227,6 +227,18 @@ def test_a_server_answers_as_this_process_does(folder, shared_run: DefaultRun):
     assert len(there.shares().lines) == 1
 
 
+def test_whether_work_would_start_takes_the_run_times_that_are_chosen(
+    tmp_path, shared_run: DefaultRun
+):
+    (tmp_path / "node.yaml").write_text(yaml.safe_dump(node("n1", cpu=1)))
+    server = quotalab.connect(shared_run.url)
+    new = job("new", parallelism=2)  # its second pod follows the first
+    for world in (quotalab.open(tmp_path), server.open(tmp_path, title="One node")):
+        assert "and start 7m" in str(world.would(new, run_times=["name=new:7m"]))
+        with pytest.raises(SchedulerError, match="seven"):
+            world.would(new, run_times=["seven"])
+
+
 def test_the_first_lines_of_its_help_work(folder, monkeypatch):
     (folder / "queues").mkdir()
     (folder / "queues.yaml").rename(folder / "queues" / "queues.yaml")
