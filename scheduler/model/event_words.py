@@ -26,6 +26,7 @@ class Befallen(Words, prefix="befallen"):
     DRAINED = "the node was changed: drain"
     TAKEN_DOWN = "the node was changed: fail"
     DELETED = "the node was deleted"
+    NO_NODE = "there is no node of the name that the pod states"
     PRESSED = (
         "the node is low on {resource}: {available} are free, {threshold} are to be"
     )

@@ -15,9 +15,11 @@ class Missing(Words, prefix="missing"):
     INACTIVE = "the ClusterQueue stays inactive until it does"
     QUEUE_WAITS = "its workloads wait until it does"
     WAITS = "the workload waits until it does"
+    COLLECTED = "pod garbage collection deletes the pod after 40 s unless it comes"
     STARTED = (
         "the pod was ready when it was read, so it runs on, and takes room of no node"
     )
+    SUCCEEDED = "expected a count of pods, got {value}; none is counted"
     NO_WORKLOAD = "a job that names it gets no Workload until it does"
     NO_PRIORITY = "here its pods have priority 0, an API server refuses them"
     NAMESPACE = (

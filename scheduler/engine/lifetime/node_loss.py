@@ -47,11 +47,15 @@ class NodeLoss(PodEnds):
         if any(one.name != "kube" for one in self.host.placers()):
             self.lose_node(node, Befallen.DELETED.said())
             return
+        for pod in sorted(key for key, at in self.placed.items() if at == node):
+            self._collect_later(pod)
+
+    def _collect_later(self, pod: Key) -> None:
+        """Leave a pod whose node is missed from now on to pod garbage collection."""
         first_miss = (
             -(-self.context.now_ms // _COLLECTED_EVERY_MS) * _COLLECTED_EVERY_MS
         )
-        for pod in sorted(key for key, at in self.placed.items() if at == node):
-            self.collect_at(pod, first_miss + _MISSED_FOR_MS)
+        self.collect_at(pod, first_miss + _MISSED_FOR_MS)
 
     def collect_at(self, pod: Key, at_ms: int) -> None:
         """Let pod garbage collection take a pod at this instant, if its node stays away."""
@@ -64,9 +68,10 @@ class NodeLoss(PodEnds):
         del self.orphaned[pod]
         self._touch(pod)
         node = self.placed.get(pod)
-        if node is None or Key(NODE, "", node) in self.host.objects:
+        if node is None or Key(NODE, "", node) in self.nodes:
             return
-        self._lose(pod, Befallen.DELETED.said())
+        was = self.uses(Key(NODE, "", node))
+        self._lose(pod, Befallen.DELETED.said() if was else Befallen.NO_NODE.said())
 
     def _lose(self, pod: Key, why: Sentence) -> None:
         """Delete a pod with its node, and say so."""
@@ -172,9 +177,11 @@ class NodeLoss(PodEnds):
             if name in bound and key not in bound[name]:
                 before[name].append(key)
         for name, pods in bound.items():
-            node = self.host.objects.get(Key(NODE, "", name))
-            if node is not None:
-                self._reject_on(node, before[name], pods)
+            key = Key(NODE, "", name)
+            if key in self.nodes:
+                self._reject_on(self.host.objects[key], before[name], pods)
+            for pod in pods if self.nodes and key not in self.nodes else ():
+                self._collect_later(pod)
 
     def _reject_on(
         self, node: Object, before: Iterable[Key], bound: Iterable[Key]

@@ -134,6 +134,10 @@ class Problem(Stated, prefix="problem"):
     JOB_ALONE = "TrainJob {name}: there is no {kind} {other}, so it gets no Workload; give it as well"
     RUNNABLE = "{name} group has fewer runnable pods than expected"
     OVERHEAD = "{given} differs from the overhead of the pod's RuntimeClass, {known}; leave it out"
+    GATED_NODE = (
+        "{given} of a pod of a queue: the API server takes none while the pod has "
+        "scheduling gates, which Kueue gives it; expected a nodeSelector"
+    )
     CONTRADICTS = "{given} contradicts the pod's RuntimeClass, which asks for {other}"
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from scheduler.assembly import InputError
 from scheduler.engine.tick import simulate
 from scheduler.engine.world import World
+from scheduler.model.decisions import Evict
 from scheduler.model.objects import Key
-from tests.builders import job, node, pod, world_of
+from tests.builders import job, node, pod, small_cluster, world_of
 from tests.scheduler.lifetime.test_pod_controllers import controller
 
 
@@ -57,3 +59,24 @@ def test_work_that_no_queue_admits_ends_with_the_pods_that_it_came_with():
     simulate(world, until_ms=120_000)
     conditions = world.get(Key("Job", "default", "web")).status["conditions"]
     assert "Complete" in {one["type"] for one in conditions}
+
+
+@pytest.mark.parametrize("stack", ["kube", "yunikorn"])
+@pytest.mark.parametrize(("came", "stays"), [("30s", True), ("50s", False)])
+def test_a_pod_that_names_no_node_is_collected_unless_it_comes(stack, came, stays):
+    given = pod("given", runtime="60s")
+    given["spec"]["nodeName"] = "n9"
+    late = node("n9")
+    late["metadata"]["annotations"] = {"quotalab.dev/arrival": came}
+    world = world_of(node("n1"), late, given, stack=stack)
+    made = simulate(world, until_ms=200_000).decisions
+    said = [d.said.code for d in made if isinstance(d, Evict)]
+    assert said == ([] if stays else ["befallen.noNode"])
+    assert (Key("Pod", "default", "given") in world.objects) == stays
+
+
+def test_a_new_pod_of_a_queue_may_not_name_its_node():
+    given = pod("given", labels={"kueue.x-k8s.io/queue-name": "main"})
+    given["spec"]["nodeName"] = "n1"
+    with pytest.raises(InputError, match=r"spec\.nodeName n1 of a pod of a queue"):
+        world_of(*small_cluster(), node("n1"), given)

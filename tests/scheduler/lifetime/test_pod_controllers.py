@@ -137,6 +137,13 @@ def test_a_daemon_set_leaves_out_nodes_that_do_not_match_or_are_tainted():
     assert sorted(places(world).values()) == ["n2", "n4"]
 
 
+def test_a_daemon_set_whose_template_names_a_node_has_a_pod_there_alone():
+    made = controller("DaemonSet")
+    made["spec"]["template"]["spec"]["nodeName"] = "n2"
+    world = settled(node("n1"), node("n2"), node("n3"), made)
+    assert list(places(world).values()) == ["n2"]
+
+
 def test_pods_that_came_with_a_daemon_set_count():
     given = owned("web-a", "DaemonSet")
     world = settled(node("n1"), node("n2"), controller("DaemonSet"), given)

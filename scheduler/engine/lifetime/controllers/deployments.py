@@ -325,7 +325,12 @@ def sync_daemon_set(
     needs = PlacementNeeds({**template, "tolerations": _tolerations(template)})
     nodes = [lifetime.host.objects[key] for key in sorted(lifetime.nodes)]
     read = [read_node(one.manifest, one.status) for one in nodes]
-    matching = {node.name: node for node in read if _matches(needs, node)}
+    only = template.get("nodeName")
+    matching = {
+        node.name: node
+        for node in read
+        if only in (None, "", node.name) and _matches(needs, node)
+    }
     taken: set[str] = set()
     for pod in active_pods(lifetime, pods):
         name = _node_of(pod)

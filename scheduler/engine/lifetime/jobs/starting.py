@@ -55,7 +55,10 @@ class PodAdmission(JobState):
         self._limit(pod.key, spec)
         self._give_priority(spec)
         self._give_runtime_class(spec)
-        if self.manages(pod) and not spec.get("nodeName"):
+        managed, node = self.manages(pod), spec.get("nodeName")
+        if managed and node and not pod.status.get("phase"):
+            raise ManifestError(Problem.GATED_NODE.said(given=f"spec.nodeName {node}"))
+        if managed and not node:
             gates = spec.setdefault("schedulingGates", [])
             if {"name": ADMISSION_GATE} not in gates:
                 gates.append({"name": ADMISSION_GATE})
