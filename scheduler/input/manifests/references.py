@@ -63,6 +63,7 @@ def check_references(
     if stack != "kueue":  # quota without nodes is a world, too
         findings += _nowhere(manifests, places)
     findings += _closed_nodes(places)
+    findings += _uncounted_pods(places)
     findings += _bare_nodes(manifests, places)
     if stack == "kueue":
         findings += elastic_elsewhere(manifests, places)
@@ -147,7 +148,10 @@ def _lost_nodes(manifests: Manifests, places: Places) -> Iterator[Finding]:
         yield Finding("warning", lost[0][1].place("spec.nodeName"), said)
         return
     for target, document in lost:
-        effect = Missing.STARTED if _is_ready(document) else Missing.WAITS
+        status = document.data.get("status") or {}
+        begun = status.get("startTime") or status.get("phase") not in (None, "Pending")
+        effect = Missing.WAITS if begun else Missing.COLLECTED
+        effect = Missing.STARTED if _is_ready(document) else effect
         said = _missing(target, effect)
         yield Finding("warning", document.place("spec.nodeName"), said)
 
@@ -162,6 +166,16 @@ def _nowhere(manifests: Manifests, places: Places) -> Iterator[Finding]:
                         "warning", document.place(path), Missing.NOWHERE.said()
                     )
                     return
+
+
+def _uncounted_pods(places: Places) -> Iterator[Finding]:
+    """Yield the Jobs whose status says no count of the pods that have succeeded."""
+    for key, document in places.items():
+        status = document.data.get("status") if key.kind == "Job" else None
+        value = status.get("succeeded") if isinstance(status, Mapping) else None
+        if value is not None and (type(value) is not int or value < 0):
+            said = Missing.SUCCEEDED.said(value=repr(value))
+            yield Finding("warning", document.place("status.succeeded"), said)
 
 
 def _closed_nodes(places: Places) -> Iterator[Finding]:

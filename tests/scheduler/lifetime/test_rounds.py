@@ -14,6 +14,7 @@ from scheduler.model.durations import read_span
 from scheduler.model.jobs import JOB_INDEX, job_index, spans_of
 from scheduler.model.objects import Key
 from tests.builders import (
+    assembled,
     job,
     node,
     pod,
@@ -368,6 +369,14 @@ def test_a_status_that_counts_nothing_is_as_none(given):
     made["spec"] |= {"completions": 5, "completionMode": "Indexed"}
     world = world_of(node("n1", cpu=8), {**made, "status": given}, stack="kube")
     assert counts_at(world, 1, 4, 10) == [(0, 2), (2, 2), (5, 0)]
+
+
+@pytest.mark.parametrize(("given", "said"), [("x", True), (-1, True), (3, False)])
+def test_a_count_that_is_none_is_found(given, said):
+    made = job("rounds") | {"status": {"succeeded": given}}
+    findings = assembled(node("n1"), made, stack="kube").loaded.findings
+    codes = [one.said.code for one in findings if one.said is not None]
+    assert ("missing.succeeded" in codes) == said
 
 
 def test_a_job_that_came_with_its_pods_counts_those_that_had_succeeded():
