@@ -277,7 +277,10 @@ def test_an_index_in_back_off_holds_back_no_other():
 
 
 def test_a_back_off_ends_when_another_pod_has_succeeded():
-    assert indexes_at(with_back_off(), 2000, 4000) == [[1], [0, 2]]
+    world = with_back_off()
+    assert indexes_at(world, 2000, 4000) == [[1], [0, 2]]
+    [run] = world.lifetime.runs.values()
+    assert (run.lost_pods, run.failures) == (1, 0)  # the next one is 10 s again
 
 
 def test_failed_indexes_stay_counted_when_the_status_comes_again():
