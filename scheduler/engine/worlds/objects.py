@@ -184,6 +184,7 @@ class WorldObjects(WorldStages):
         obj = self.objects[key]
         if "deletionTimestamp" in obj.metadata:
             return
+        self.freshen()  # an older Kueue leaves its status as it is now
         stamp = durations.stamp_text(self.context.us(self.context.now_ms))
         obj.metadata["deletionTimestamp"] = stamp
         self.going[key] = None

@@ -62,6 +62,7 @@ from scheduler.model.releases.rules import (
     PREFERENCE,
     REPLACEMENTS,
     SELECTORS,
+    TERMINATING_STATUS,
     UNIFORM_BATCH,
     WaitingDefaults,
     waiting_defaults,
@@ -189,6 +190,7 @@ class Settings:
     selectors_per_flavor: bool = True  # releases/rules.py: SELECTORS
     requeues_in_batches: bool = True  # releases/rules.py: UNIFORM_BATCH
     flavor_edits_requeue: bool = True  # releases/rules.py: FLAVOR_EDITS
+    terminating_status: bool = True  # releases/rules.py: TERMINATING_STATUS
     pod_ends_requeue: bool = True  # releases/rules.py: PLAIN_PODS_END
     waits_for_replacements: bool = True  # releases/rules.py: REPLACEMENTS
     pod_limits_count: bool = True  # releases/rules.py: POD_LEVEL
@@ -285,6 +287,7 @@ def read_configuration(
         selectors_per_flavor=SELECTORS.holds(decides_as),
         requeues_in_batches=UNIFORM_BATCH.holds(decides_as),
         flavor_edits_requeue=FLAVOR_EDITS.holds(decides_as),
+        terminating_status=TERMINATING_STATUS.holds(decides_as),
         pod_ends_requeue=PLAIN_PODS_END.holds(decides_as),
         waits_for_replacements=REPLACEMENTS.holds(decides_as),
         pod_limits_count=POD_LEVEL.holds(decides_as),

@@ -130,6 +130,23 @@ def test_whether_a_cohort_borrows_is_asked_at_each_level_since_0_16_5(release, f
     assert next(who for what, who, _ in made.run(1) if what == "Admit") == first
 
 
+# ---- statuses
+
+
+@pytest.mark.parametrize(
+    ("release", "says"), [("0.19.0", "Ready"), ("0.19.1", "Terminating")]
+)
+def test_a_queue_that_is_being_deleted_says_so_since_0_19_1(release, says):
+    runs = job("runs", queue="main", runtime="1h")
+    world = world_of(*small_cluster(), runs, release={"kueue": release})
+    simulate(world, until_ms=5_000)
+    [key] = world.keys("ClusterQueue")
+    world.delete(key)
+    simulate(world, until_ms=10_000)
+    [condition] = world.get(key).status["conditions"]
+    assert condition["reason"] == says
+
+
 # ---- jobs
 
 

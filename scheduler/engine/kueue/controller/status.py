@@ -98,16 +98,18 @@ def write_queue(cluster: Cluster, obj: Object, now_us: int) -> State:
         queue.active_since_us, queue_verdict(cluster, queue), obj, now_us
     )
     unadmitted = list(queue.admitted.unadmitted)
-    obj.status = {
-        "conditions": [condition],
-        "flavorsReservation": _queue_usage(queue, ()),
-        "flavorsUsage": _queue_usage(queue, unadmitted),
-        "pendingWorkloads": _pending(queue.pending),
-        "reservingWorkloads": len(queue.admitted.workloads),
-        "admittedWorkloads": len(queue.admitted.workloads) - len(unadmitted),
-    }
-    if cluster.settings.fair:
-        obj.status["fairSharing"] = {"weightedShare": weighted_share(queue)}
+    # An older release says nothing more of one that is being deleted.
+    if cluster.settings.terminating_status or not queue.spec.going:
+        obj.status = {
+            "conditions": [condition],
+            "flavorsReservation": _queue_usage(queue, ()),
+            "flavorsUsage": _queue_usage(queue, unadmitted),
+            "pendingWorkloads": _pending(queue.pending),
+            "reservingWorkloads": len(queue.admitted.workloads),
+            "admittedWorkloads": len(queue.admitted.workloads) - len(unadmitted),
+        }
+        if cluster.settings.fair:
+            obj.status["fairSharing"] = {"weightedShare": weighted_share(queue)}
     state: State = {"generation": queue.generation}
     if queue.pending.failed_hashes:
         state["remembered"] = dict(sorted(queue.pending.failed_hashes.items()))
@@ -130,13 +132,17 @@ def _pending(pending: PendingWorkloads) -> int:
 def queue_verdict(cluster: Cluster, queue: ClusterQueue) -> Verdict:
     """Return whether a ClusterQueue says that it admits, with reason and sentence.
 
-    Of a loop of cohorts above it, which keeps it from admitting, it says nothing.
+    Of a loop of cohorts above it, which keeps it from admitting, it says nothing; in an
+    older release nothing of its own deletion either.
     Source: docs/semantics/kueue.md#active-clusterqueues.
     """
+    unsaid = {COHORT_CYCLE}
+    if not cluster.settings.terminating_status:
+        unsaid.add(TERMINATING)
     problems = [
         (reason, sentence)
         for reason, sentence in ([] if queue.active else cluster.problems(queue))
-        if reason != COHORT_CYCLE
+        if reason not in unsaid
     ]
     if not problems:
         return True, "Ready", CAN_ADMIT
