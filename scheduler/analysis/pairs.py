@@ -262,8 +262,8 @@ def compare_pair(
     instants of `stops`, of others when each is through; its `to_ms` is how far both
     runs are. `plain` gives the run of a seed without the change where that is known, or
     is run elsewhere. `so_far` has the verdict of other seeds, whole, which stays.
-    Cost: two copies and their decisions per seed. The changed one of the first seed is
-    taken over from the other from the first stop on, while nobody asks what was edited
+    Cost: two copies and their decisions per seed. The changed one is taken
+    over from the other from the first stop on, while nobody asks what was edited
     (`standing`); the law is in `tests/scheduler/test_standing.py`.
     """
     given = seeds_of(world, seeds)
@@ -278,20 +278,20 @@ def compare_pair(
         lines = Differing(so_far.lines, so_far.nodes_left_out)
         otherwise = _Otherwise(so_far.rules, so_far.reasons)
     whole = len(found) + len(given)
-    seen_ms = stops(begin, until)[0]
+    early = stops(begin, until)
     for seed in given:
         changed = fork(world, seed=seed)
         alter(changed)
         other = Side(changed, until, world)
         edited: frozenset[str] | None = None  # all that is unlike, if that is known
-        for at_ms in [until] if found else stops(begin, until):
+        for at_ms in [*early[:1], until] if found else early:
             if edited is not None and edited <= without(seed, at_ms, hear).unasked:
                 mark = usual = without(seed, at_ms, hear)
             else:
                 mark = other.at(at_ms, hear)  # first: the other may run beside it
                 usual = without(seed, at_ms, hear)
                 edited = apart(usual.standing, mark.standing)
-            if at_ms == seen_ms < until:
+            if at_ms == early[0] < until:
                 continue
             if not found:
                 lines = differing(usual.lines, mark.lines, at_ms)

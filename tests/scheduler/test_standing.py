@@ -29,6 +29,7 @@ from tests.builders import (
 )
 
 HORIZON_MS = 60_000
+SEEDS = (7, 8)
 EDITS: list[dict[str, Any]] = [
     {"preemption": {"withinClusterQueue": "LowerPriority"}},
     {"preemption": {"withinClusterQueue": "Never"}},
@@ -92,8 +93,9 @@ def edit(name: str, spec: dict[str, Any]) -> Alter:
 
 def in_full(world: World) -> Any:
     """Return the run without the change, of which nothing may be taken over."""
-    side = Side(fork(world), world.context.now_ms + HORIZON_MS)
-    return lambda _, at_ms, hear: side.at(at_ms, hear)._replace(standing=None)
+    until_ms = world.context.now_ms + HORIZON_MS
+    sides = {seed: Side(fork(world, seed=seed), until_ms) for seed in SEEDS}
+    return lambda seed, at_ms, hear: sides[seed].at(at_ms, hear)._replace(standing=None)
 
 
 @settings(max_examples=20, deadline=None)
@@ -105,7 +107,12 @@ def test_a_pair_of_which_a_side_is_taken_over_is_the_pair_run_in_full(
     told: list[list[Any]] = [[], []]
     whole = [
         compare_pair(
-            world, alter, horizon_ms=HORIZON_MS, tell=told[n].append, plain=plain
+            world,
+            alter,
+            horizon_ms=HORIZON_MS,
+            seeds=SEEDS,
+            tell=told[n].append,
+            plain=plain,
         )
         for n, plain in enumerate((None, in_full(world)))
     ]
