@@ -55,10 +55,10 @@ it.each([0, 1, 2, 5, 30].flatMap((waiting) => [0, 1, 2, 5, 30].map((running) => 
   for (const [index, span] of spans.entries()) expect(span[1]).toBeLessThanOrEqual(spans[index + 1]?.[0] ?? 396 - 96 - 8);
 });
 
-it("puts what is switched off below what runs, and does not say that it waits", () => {
-  const main = { ...queue("main"), running: cards(1), inactive: cards(2) };
+it("puts what is switched off or failed below what runs, and does not say that it waits", () => {
+  const main = { ...queue("main"), running: cards(1), out: cards(2), outs: "Inactive, Failed" };
   const said = boardScene({ queues: [main], nodes: [] }, 396, new Set()).flatMap((group) => (group.id.startsWith("section") ? group.parts.map((part) => (part.kind === "text" ? part.text : "")) : []));
-  expect(said).toEqual(["Admitted: 1", "Inactive: 2"]);
+  expect(said).toEqual(["Admitted: 1", "Inactive, Failed: 2"]);
 });
 
 it("draws a tree above its queues, each parent over those below it and on their scale", () => {

@@ -13,6 +13,7 @@ import type { StageBoard, StageCard, StageParent, StageQueue } from "@/views/les
 
 const ON_NODE = new Set(["bound", "ready", "running"]);
 const RUNS = new Set(["admitted", "reserved"]);
+const OUT: ReadonlySet<string> = new Set(["inactive", "failed"]);
 
 /** Return queues and nodes of the tick that is shown; reactive where it is read. */
 export function boardNow(): StageBoard {
@@ -49,6 +50,7 @@ function queueNow(column: string): StageQueue {
   const lists = live.shown.columns.of(column);
   const cards = SECTIONS.filter((section) => section !== "finished").flatMap((section) => lists[section].filter((key) => !isOver(key)).map((key) => [section, cardOf(key)] as const));
   const [resource, used, quota] = usageOf(column);
+  const titles = (of: ReadonlySet<string>): string => [...new Set(cards.flatMap(([section]) => (of.has(section) ? [sectionText(section, live.stack)] : [])))].join(", ");
   return {
     key: column,
     name: column.startsWith("namespace/") ? column.slice(10) : nameOf(column),
@@ -56,10 +58,11 @@ function queueNow(column: string): StageQueue {
     resource,
     used,
     quota,
-    waiting: cards.filter(([section]) => !RUNS.has(section) && section !== "inactive").map(([, card]) => card),
-    inactive: cards.filter(([section]) => section === "inactive").map(([, card]) => card),
+    waiting: cards.filter(([section]) => !RUNS.has(section) && !OUT.has(section)).map(([, card]) => card),
+    out: cards.filter(([section]) => OUT.has(section)).map(([, card]) => card),
     running: cards.filter(([section]) => RUNS.has(section)).map(([, card]) => card),
-    runs: [...new Set(cards.flatMap(([section]) => (RUNS.has(section) ? [sectionText(section, live.stack)] : [])))].join(", "),
+    runs: titles(RUNS),
+    outs: titles(OUT),
   };
 }
 

@@ -21,7 +21,8 @@ export interface StageQueue {
   readonly quota: number | null;
   readonly runs: string; // the word for what runs there, as its scheduler says it
   readonly waiting: readonly StageCard[];
-  readonly inactive?: readonly StageCard[]; // switched off: it waits in no queue
+  readonly out?: readonly StageCard[]; // switched off or failed: it waits in no queue
+  readonly outs?: string; // what these are
   readonly running: readonly StageCard[];
 }
 /** A node and who is on it. */
@@ -67,7 +68,7 @@ const PENDING = ["var(--st-pending)", "var(--st-pending-bg)"] as const;
 
 const words = (x: number, y: number, text: string, size: number, fill = "var(--text)", more: Partial<Text> = {}): Text => ({ kind: "text", x, y, text, size, fill, ...more });
 
-const cardsOf = (queue: StageQueue): readonly StageCard[] => [...queue.waiting, ...queue.running, ...(queue.inactive ?? [])];
+const cardsOf = (queue: StageQueue): readonly StageCard[] => [...queue.waiting, ...queue.running, ...(queue.out ?? [])];
 
 /** Return what of a board a text names: keys whose names stand in it as whole words, "node-1" in "the node" too. */
 export function namedIn(board: StageBoard, texts: readonly string[]): ReadonlySet<string> {
@@ -189,8 +190,8 @@ function columnGroups(queues: readonly StageQueue[], w: number, top: number, hig
     const dim = !lit(queue.key, cardsOf(queue));
     const groups: Group[] = [{ id: `queue ${queue.key}`, x, y: top, parts: head, dim }];
     y += top;
-    const lists = ([["waiting", queue.waiting], ["running", queue.running], ["inactive", queue.inactive ?? []]] as const).filter(([, list]) => list.length > 0);
-    const heading = (section: "waiting" | "running" | "inactive", n: number): string => (section === "waiting" ? t("stage.waiting", { n }) : `${section === "running" ? queue.runs : t("state.inactive")}: ${n}`);
+    const lists = ([["waiting", queue.waiting], ["running", queue.running], ["out", queue.out ?? []]] as const).filter(([, list]) => list.length > 0);
+    const heading = (section: "waiting" | "running" | "out", n: number): string => (section === "waiting" ? t("stage.waiting", { n }) : `${section === "running" ? queue.runs : queue.outs}: ${n}`);
     const across = Math.max(1, Math.floor((w - 20) / WIDE_CARD));
     const { row, lines } = linesOf(lists.map(([, list]) => Math.ceil(list.length / across)), high - 16 - y);
     lists.forEach(([section, list], at) => {
