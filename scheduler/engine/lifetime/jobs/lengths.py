@@ -166,7 +166,7 @@ class JobLength(StatefulSets):
 
         They do in an elastic Job, whose rounds change with its pods, and in a gang
         that others do not follow.
-        Source: docs/decisions/pods-of-a-job-run-alone.md.
+        Source: docs/semantics/kueue-lifecycle.md#further-completions.
         """
         job = None if is_elastic(owner) else self._started_job(owner)
         if job is None or job["kind"] != "Job":
