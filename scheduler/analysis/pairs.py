@@ -262,13 +262,11 @@ def compare_pair(
     instants of `stops`, of others when each is through; its `to_ms` is how far both
     runs are. `plain` gives the run of a seed without the change where that is known, or
     is run elsewhere. `so_far` has the verdict of other seeds, whole, which stays.
-    Cost: two copies and their decisions per seed. The changed one is taken
-    over from the other from the first stop on, while nobody asks what was edited
-    (`standing`); the law is in `tests/scheduler/test_standing.py`.
+    Cost: two copies and their decisions per seed. From the first stop on the changed one
+    is taken over while nobody asks what was edited (`standing`, `test_standing.py`).
     """
     given = seeds_of(world, seeds)
-    begin = world.context.now_ms
-    until = begin + horizon_ms
+    until = (begin := world.context.now_ms) + horizon_ms
     without = plain or _run_here(world, until)
     found: list[SeedVerdict] = []
     lines, assumed = NONE, _assumed(world)

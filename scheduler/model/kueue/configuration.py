@@ -235,8 +235,7 @@ def read_configuration(
 ) -> Settings:
     """Return the settings; an empty document gives the defaults, those of its release.
 
-    Raises PolicyError with the path of what is wrong, such as a gate with which that
-    release of Kueue does not start.
+    Raises PolicyError with the path of what is wrong, also of gates of no such release.
     """
     release = decides_as.kueue if decides_as.kueue is not UNSET else None
     version = _version(document, release)
@@ -253,9 +252,8 @@ def read_configuration(
     integrations = _section(document, "integrations")
     read_multi_kueue(_section(document, "multiKueue"))  # its stage reads it again
     resources = _section(document, "resources")
-    usage = None
-    if document.get("admissionFairSharing") is not None:
-        usage = _section(document, "admissionFairSharing")
+    is_used = document.get("admissionFairSharing") is not None
+    usage = _section(document, "admissionFairSharing") if is_used else None
     gates = replace(
         read_feature_gates(given_gates, release),
         borrows_by_flavor=EACH_FLAVOR.holds(decides_as),
