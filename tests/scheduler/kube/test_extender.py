@@ -153,6 +153,13 @@ def test_an_extender_is_asked_only_about_what_it_manages() -> None:
     assert list(rig.places()) == ["p"]
 
 
+def test_an_extender_is_not_asked_about_no_node() -> None:
+    rig = three_nodes(asking("http://192.0.2.1"), None)
+    rig.put(pod("p", cpu=99))
+    rig.settle()
+    assert "Insufficient cpu" in rig.pending()["p"]
+
+
 class Agreeing:
     """A port whose filter passes every node on as it came."""
 

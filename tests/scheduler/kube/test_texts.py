@@ -11,6 +11,7 @@ import yaml
 from scheduler.assembly import assemble
 from scheduler.engine.kube.noderesources.scoring import ratio_rule
 from scheduler.input.manifests.jobs.pod import GROUP
+from scheduler.model.decisions import Preempt
 from scheduler.model.pod import GANG_LABELS
 from scheduler.model.policy import ExtenderAnswers
 from tests.scheduler.kube.rig import GANG_PLUGINS, Rig, node, pod, pod_group, profile
@@ -118,6 +119,38 @@ def test_a_member_that_waited_too_long_gives_the_nodes_of_its_group_back() -> No
     assert rig.stage.used_on("n")[1] == 2
     rig.run(5_000)
     assert rig.stage.used_on("n")[1] == 0
+
+
+def test_a_group_that_is_complete_lets_no_other_group_go() -> None:
+    args = {"podGroupRejectPercentage": 100}
+    gangs = profile(
+        plugins=GANG_PLUGINS, pluginConfig=[{"name": "Coscheduling", "args": args}]
+    )
+    rig = Rig(node("n", cpu=3), configuration={"profiles": [gangs]})
+    for name in ("whole", "part"):
+        rig.put(pod_group(name, 2))
+    rig.put(pod("part-0", group="part"))
+    rig.put(pod("part-1", group="part", cpu=9))
+    for number in range(2):
+        rig.put(pod(f"whole-{number}", group="whole"))
+    rig.settle()
+    assert set(rig.places()) == {"whole-0", "whole-1"}
+
+
+@pytest.mark.parametrize(
+    ("cpu", "gone"), [(1, {"low"}), (2, {"low", "mid"}), (3, set())]
+)
+def test_only_pods_of_lower_priority_leave_the_lowest_first(
+    cpu: int, gone: set[str]
+) -> None:
+    rig = Rig(node("n", cpu=3))
+    for name, priority in (("mid", 3), ("same", 5), ("low", 1)):
+        rig.put(pod(name, priority=priority))
+    rig.settle()
+    rig.put(pod("p", cpu=cpu, priority=5))
+    rig.settle()
+    preempted = {d.subject.name for d in rig.decisions if isinstance(d, Preempt)}
+    assert preempted == gone
 
 
 def test_an_extender_decides_between_nodes_by_its_scores() -> None:

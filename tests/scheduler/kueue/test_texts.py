@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from scheduler.engine.tick import simulate
 from scheduler.model.objects import Key
 from tests.builders import job, small_cluster, world_of
@@ -114,6 +116,77 @@ def test_of_two_victims_of_whom_one_may_stay_the_later_one_does():
         "of-1",
         "of-3",
     }
+
+
+def test_what_is_lent_is_taken_back_before_own_work_goes_for_borrowing():
+    rig = Rig()
+    rig.queue("own", cpu=10, cohort="lab", within="LowerPriority", reclaim="Any")
+    rig.queue("guest", cpu=0, cohort="lab")
+    for number in range(3):
+        rig.workload(f"own-{number}", "own", cpu=2)
+    rig.workload("lent", "guest", cpu=2)
+    rig.run(0)
+    rig.workload("large", "own", cpu=8, priority=9)
+    assert {one for one in rig.run(1) if one[0] == "Preempt"} == {
+        ("Preempt", "lent", "InCohortReclamation"),
+        ("Preempt", "own-0", "InClusterQueue"),
+        ("Preempt", "own-1", "InClusterQueue"),
+    }
+
+
+@pytest.mark.parametrize(("priority", "goes"), [(7, True), (8, False)])
+def test_a_borrower_takes_up_to_the_threshold_of_priority(priority, goes):
+    rig = Rig()
+    rig.queue("own", cpu=4, cohort="lab")
+    rig.queue("guest", cpu=4, cohort="lab")
+    rig.queue("idle", cpu=2, cohort="lab")
+    borrows = {"policy": "LowerPriority", "maxPriorityThreshold": 7}
+    policy = {"reclaimWithinCohort": "Any", "borrowWithinCohort": borrows}
+    rig.edit(Key("ClusterQueue", "", "own"), preemption=policy)
+    for number in range(2):
+        rig.workload(f"guest-{number}", "guest", cpu=4, priority=priority)
+    rig.run(0)
+    rig.workload("urgent", "own", cpu=6, priority=9)
+    assert any(what == "Preempt" for what, _, _ in rig.run(1)) is goes
+
+
+def test_the_first_strategy_takes_as_many_of_a_queue_as_it_lets_go():
+    rig = Rig({"fairSharing": {}})
+    rig.queue("owner", cpu=9, cohort="lab")
+    rig.queue("much", cpu=0, cohort="lab")
+    rig.queue("newcomers", cpu=0, cohort="lab", reclaim="Any")
+    for number in range(9):
+        rig.workload(f"much-{number}", "much")
+    rig.run(0)
+    rig.workload("newcomer", "newcomers", cpu=3)
+    gone = [name for what, name, _ in rig.run(1) if what == "Preempt"]
+    assert len(gone) == 3
+
+
+def test_a_queue_of_weight_zero_gives_before_one_that_borrows_more():
+    rig = Rig({"fairSharing": {}})
+    rig.queue("owner", cpu=9, cohort="lab", reclaim="Any")
+    rig.queue("guest", cpu=0, cohort="lab", weight=1)
+    rig.queue("weightless", cpu=0, cohort="lab", weight=0)
+    rig.workload("little", "weightless", cpu=2)
+    rig.workload("much", "guest", cpu=7)
+    rig.run(0)
+    rig.workload("owner", "owner", cpu=2)
+    gone = [name for what, name, _ in rig.run(1) if what == "Preempt"]
+    assert gone == ["little"]
+
+
+def test_shares_are_compared_anew_after_each_victim():
+    rig = Rig({"fairSharing": {}})
+    rig.queue("owner", cpu=10, cohort="lab", reclaim="Any")
+    for name, count in (("more", 6), ("less", 4)):
+        rig.queue(name, cpu=0, cohort="lab")
+        for number in range(count):
+            rig.workload(f"{name}-{number}", name)
+    rig.run(0)
+    rig.workload("owner", "owner", cpu=4)
+    gone = [name[:4] for what, name, _ in rig.run(1) if what == "Preempt"]
+    assert sorted(gone) == ["less", "more", "more", "more"]
 
 
 def test_the_condition_of_a_victim_names_uid_and_path_of_the_preemptor():

@@ -235,10 +235,11 @@ def test_the_lowest_priority_goes_first() -> None:
     assert world.preemptions() == [("p", "low")]
 
 
-def test_a_driver_is_spared_while_an_executor_will_do() -> None:
-    world = _two(size=2, test=0.5)
+@pytest.mark.parametrize("nodes", [{"n": 2}, {"n": 1, "other": 1}])
+def test_a_driver_is_spared_while_an_executor_will_do(nodes: dict[str, int]) -> None:
+    world = World(queue("prod", guaranteed=4), queue("test"), nodes=nodes)
     world.running("driver", "root.test", 1, age_s=10, originator=True)
-    world.running("executor", "root.test", 1, age_s=900)
+    world.running("executor", "root.test", 1, node=list(nodes)[-1], age_s=900)
     world.waiting("p", "root.prod", 1)
     world.settle()
     assert world.preemptions() == [("p", "executor")]
@@ -282,6 +283,21 @@ def test_a_fence_does_not_stop_those_who_look_in() -> None:
     world = _tenants("fence")
     _fill(world, "root.tenant1.b", 4)
     world.waiting("p", "root.system", 1)
+    world.settle()
+    assert len(world.preemptions()) == 1
+
+
+@pytest.mark.parametrize("other", ["first", "home.middle", "last"])
+def test_a_queue_without_a_fence_takes_from_any_other(other: str) -> None:
+    world = World(
+        queue("first"),
+        queue("home", queue("middle")),
+        queue("prod", guaranteed=4),
+        queue("last"),
+        nodes={"n": 4},
+    )
+    _fill(world, f"root.{other}", 4)
+    world.waiting("p", "root.prod", 1)
     world.settle()
     assert len(world.preemptions()) == 1
 
@@ -338,6 +354,18 @@ def test_free_room_counts_so_that_fewer_have_to_go() -> None:
     world.waiting("p", "root.prod", 3)
     world.settle()
     assert world.preemptions() == [("p", "t1")]
+
+
+def test_the_node_of_the_victims_is_reserved_for_the_preemptor() -> None:
+    world = World(
+        queue("prod", guaranteed=5), queue("test"), nodes={"a": 1, "b": 1, "c": 1}
+    )
+    for node in "ac":
+        world.running(f"on-{node}", "root.prod", 1, node=node)
+    world.running("on-b", "root.test", 1, node="b")
+    world.waiting("p", "root.prod", 1)
+    world.settle(leave=False)
+    assert ("reserve", "p", "b") in world.recorded.events
 
 
 def test_the_freed_room_is_not_given_to_the_victim_that_came_back() -> None:

@@ -37,6 +37,16 @@ def test_opted_out_pods_go_when_all_are(laws: str) -> None:
     assert len(world.preemptions()) == 1
 
 
+def test_an_opted_out_pod_stays_while_another_makes_room_for_a_daemon() -> None:
+    world = _world("documented")
+    world.running("plain", "root.work", 1, age_s=9000)
+    for number in range(3):
+        world.running(f"kept{number}", "root.work", 1, allow_self=False)
+    world.waiting("d", "root.system", 1, required_node="n")
+    world.settle(steps=5)
+    assert world.preemptions() == [("d", "plain")]
+
+
 @pytest.mark.parametrize(("laws", "gone"), [("documented", 1), ("released", 2)])
 def test_only_the_documented_laws_count_free_room(laws: str, gone: int) -> None:
     world = _world(laws)

@@ -38,12 +38,12 @@ def test_a_node_is_as_used_as_the_weighted_mean(
 
 
 @pytest.mark.parametrize(
-    ("policy", "first"), [("fair", "empty"), ("binpacking", "full")]
+    ("policy", "first"), [("fair", "idle"), ("binpacking", "full")]
 )
 def test_fair_spreads_and_binpacking_fills(policy: str, first: str) -> None:
     order = _order(None, policy=policy)
-    order.add(_node("full", 90, 90))
-    order.add(_node("empty", 10, 10))
+    for name, used in (("busy", 50), ("full", 90), ("idle", 10)):
+        order.add(_node(name, used, used))
     assert next(iter(order)).name == first
 
 
@@ -112,6 +112,16 @@ def test_stateaware_serves_who_runs_beside_one_that_starts() -> None:
     assert _served(world, 1)[3:] == ["executor2"]
 
 
+def test_stateaware_serves_who_runs_before_the_one_it_lets_in() -> None:
+    world = _leaf("stateaware")
+    for name in ("driver1", "executor1"):
+        world.waiting(name, "root.q", 1, app="app1")
+    assert _served(world, 2) == ["driver1", "executor1"]
+    world.waiting("driver2", "root.q", 1, app="app2", age_s=900)
+    world.waiting("executor2", "root.q", 1, app="app1", age_s=10)
+    assert _served(world, 2)[2:] == ["executor2", "driver2"]
+
+
 def test_an_application_that_waits_for_nothing_is_not_in_line() -> None:
     world = _leaf("fifo")
     world.waiting("a1", "root.q", 1, app="a")
@@ -164,6 +174,21 @@ def test_the_queue_that_uses_least_of_its_guarantee_is_served_first() -> None:
     world.partition.refresh()
     order = children_in_order(world.partition, world.partition.root)
     assert [child.name for child in order] == ["b", "a"]
+
+
+@pytest.mark.parametrize("policy", ["fifo", "fair"])
+def test_priority_comes_before_the_order_of_queues_and_of_applications(
+    policy: str,
+) -> None:
+    world = World(
+        queue("idle"), queue("busy", application_sort_policy=policy), nodes={"n": 9}
+    )
+    world.app("early", "root.busy", submit_ms=1)
+    world.running("held", "root.busy", 4, app="late")
+    world.waiting("of-idle", "root.idle", 1)
+    world.waiting("of-early", "root.busy", 1, app="early")
+    world.waiting("urgent", "root.busy", 1, app="late", priority=1)
+    assert _served(world, 1) == ["urgent"]
 
 
 @pytest.mark.parametrize(
