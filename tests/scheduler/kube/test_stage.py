@@ -144,17 +144,21 @@ def test_packing_keeps_a_whole_node_for_two(shape: list[dict[str, int]]) -> None
 
 def test_quality_of_service_orders_pods_of_one_priority() -> None:
     sorts = {"enabled": [{"name": "QOSSort"}], "disabled": [{"name": "*"}]}
-    config = {"profiles": [profile(plugins={"queueSort": sorts})]}
-    rig = Rig(configuration=config)
-    amounts = {"cpu": "1", "memory": "1Gi"}
-    sure = {"requests": amounts, "limits": amounts}
-    rig.put(pod("best-effort", cpu=None))
-    rig.put(pod("burstable", cpu=1))
-    rig.put(pod("sure", containers=[{"name": "c", "resources": sure}]))
+    rig = Rig(configuration={"profiles": [profile(plugins={"queueSort": sorts})]})
+    whole, cpu = {"cpu": "1", "memory": "1Gi"}, {"cpu": "1"}
+    for name, resources in {
+        "best-effort": {},
+        "no-limits": {"requests": whole},
+        "below-limits": {"requests": whole, "limits": {**whole, "cpu": "2"}},
+        "cpu-alone": {"requests": cpu, "limits": cpu},
+        "sure": {"requests": whole, "limits": whole},
+    }.items():
+        rig.put(pod(name, containers=[{"name": "c", "resources": resources}]))
+    rig.put(pod("urgent", cpu=None, priority=1))
     rig.put(node("n0", cpu=8))
-    decisions = rig.settle()
-    order = [d.subject.name for d in decisions if isinstance(d, Bind)]
-    assert order == ["sure", "burstable", "best-effort"]
+    order = [d.subject.name for d in rig.settle() if isinstance(d, Bind)]
+    assert (order[:2], order[-1]) == (["urgent", "sure"], "best-effort")
+    assert len(order) == 6
 
 
 # --- preemption

@@ -6,7 +6,7 @@ import pytest
 
 from scheduler.engine.tick import simulate
 from scheduler.model.objects import Key
-from tests.builders import job, small_cluster, world_of
+from tests.builders import job, node, small_cluster, workload_priority, world_of
 from tests.scheduler.kueue.rig import Rig
 
 
@@ -118,6 +118,30 @@ def test_of_two_victims_of_whom_one_may_stay_the_later_one_does():
     }
 
 
+@pytest.mark.parametrize(
+    ("policy", "value", "gone"),
+    [
+        ("within", "Never", []),
+        ("within", "LowerPriority", ["low"]),
+        ("reclaim", "Never", []),
+        ("reclaim", "LowerPriority", ["low"]),
+        ("reclaim", "Any", ["high", "low"]),
+    ],
+)
+def test_who_may_go_is_said_by_the_policy_for_its_queue(policy, value, gone):
+    rig = Rig()
+    rig.queue("owner", cpu=4, cohort="lab", **{policy: value})
+    rig.queue("guest", cpu=0, cohort="lab")
+    place = "owner" if policy == "within" else "guest"
+    rig.workload("low", place, cpu=2, priority=1)
+    rig.workload("high", place, cpu=2, priority=9)
+    rig.run(0)
+    for number in range(2):
+        rig.workload(f"new-{number}", "owner", cpu=2, priority=5)
+    preempted = [name for what, name, _ in rig.run(1) if what == "Preempt"]
+    assert sorted(preempted) == gone
+
+
 def test_what_is_lent_is_taken_back_before_own_work_goes_for_borrowing():
     rig = Rig()
     rig.queue("own", cpu=10, cohort="lab", within="LowerPriority", reclaim="Any")
@@ -225,7 +249,21 @@ def test_requests_of_a_limit_range_count_against_quota():
     rig = Rig()
     rig.queue("q", cpu=4)
     rig.put("LimitRange", "defaults", ranges)
-    pods = {"spec": {"containers": [{"resources": {}}]}}
+    given = {"resources": {"requests": {"cpu": "1"}}}
+    pods = {"spec": {"containers": [{"resources": {}}, given]}}
+    rig.workload("w", "q", podSets=[{"name": "main", "count": 1, "template": pods}])
+    rig.run(0)
+    assert rig.used("q") == 4000
+
+
+def test_a_limit_counts_as_request_where_none_is_given():
+    rig = Rig()
+    rig.queue("q", cpu=9)
+    containers = [
+        {"resources": {"requests": {"cpu": "1"}, "limits": {"cpu": "4"}}},
+        {"resources": {"limits": {"cpu": "2"}}},
+    ]
+    pods = {"spec": {"containers": containers}}
     rig.workload("w", "q", podSets=[{"name": "main", "count": 1, "template": pods}])
     rig.run(0)
     assert rig.used("q") == 3000
@@ -267,6 +305,16 @@ def test_the_workload_of_a_job_takes_the_priority_of_its_pod_template():
     kind = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass"}
     high = {**kind, "metadata": {"name": "high"}, "value": 500}
     assert workload_of(made, high)["spec"]["priority"] == 500
+
+
+def test_the_class_of_a_workload_moves_none_of_its_pods():
+    made = job("j", queue="main", priority_class="urgent")
+    made = made, node("n", cpu=4)
+    world = world_of(*small_cluster(), workload_priority("urgent", 500), *made)
+    simulate(world, until_ms=1000)
+    [work] = [one for key, one in world.objects.items() if key.kind == "Workload"]
+    [pod] = [one for key, one in world.objects.items() if key.kind == "Pod"]
+    assert (work.spec["priority"], pod.spec.get("priority", 0)) == (500, 0)
 
 
 def test_the_workload_of_a_job_has_the_labels_that_are_named():

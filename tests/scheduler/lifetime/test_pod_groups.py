@@ -139,8 +139,15 @@ def test_a_second_pod_joins_a_group_of_fast_admission():
 
 
 def test_pods_of_a_group_end_one_by_one_and_give_their_quota_back():
-    world = run(small(member("p1", runtime="5s"), member("p2", runtime="20s")), 10)
-    assert phases(world) == {"p1": "Succeeded", "p2": "Running"}
+    pods = member("p1", runtime="5s"), member("p2", runtime="20s")
+    later = lone("two", cpu=2, arrival="6s"), lone("one", arrival="7s")
+    world = run(small(*pods, *later, cpu=2), 10)
+    assert phases(world) == {
+        "p1": "Succeeded",
+        "p2": "Running",
+        "two": "Pending",
+        "one": "Running",
+    }
     status = world.get(WORKLOAD).status
     assert [one["count"] for one in status["reclaimablePods"]] == [1]
     status = run(world, 25).get(WORKLOAD).status
