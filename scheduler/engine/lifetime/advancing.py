@@ -93,7 +93,7 @@ class Advancing(Reactions):
         if due == Due.SCHEDULE:
             return self.job_stage.controllers.next.get(key) == at
         if due == Due.RECLAIM:
-            return key in self.reclaims and self.reclaims[key][1] == at
+            return at in self.reclaims.get(key, ())
         if due == Due.EXPIRE:
             return self.expiring.get(key) == at
         if due == Due.COLLECT:

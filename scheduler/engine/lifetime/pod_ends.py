@@ -358,7 +358,7 @@ class PodEnds(RunScaling):
         done = 0 if run.rounds is None else run.rounds.succeeded
         if self._gives_back_indexes(run, job):
             done += self.indexes_failed(run)
-        done -= sum(owner == run.owner for owner, _ in self.reclaims.values())
+        done -= sum(self.reclaims.get(run.owner, {}).values())
         left = self.jobs.completions_of(self.host.objects[run.owner]) - done
         return max(0, at_once - left) if done > 0 else 0
 
@@ -405,18 +405,22 @@ class PodEnds(RunScaling):
             return
         delay = self.steps.draw("reclaim", str(pod), run.attempt)
         at = max(self.context.now_ms, ended_ms + delay)
-        self.reclaims[pod] = run.owner, at
-        self.timers.add(at, Due.RECLAIM, pod)
+        due = self.reclaims.get(run.owner, {})
+        self.reclaim_later(run.owner, {**due, at: due.get(at, 0) + 1})
 
-    def _reclaim(self, pod: Key) -> None:
-        """Let a Workload say that it needs one pod less."""
-        owner, _ = self.reclaims.pop(pod)
+    def _reclaim(self, owner: Key) -> None:
+        """Let a Workload say that it needs the pods no longer that it reclaims now."""
+        now, due = self.context.now_ms, self.reclaims.pop(owner)
+        count = sum(n for at, n in due.items() if at <= now)
+        if later := {at: n for at, n in due.items() if at > now}:
+            self.reclaims[owner] = later
+        self._touch(owner)
         run = self.runs.get(owner)
         if run is None or is_true(self.host.get(owner).status, "Finished"):
             return
         name = _pod_set(self.host.objects[owner])
         if name in run.ended:
-            run.ended[name] = max(0, run.ended[name] - 1)
+            run.ended[name] = max(0, run.ended[name] - count)
         self._give_back(run)
 
 

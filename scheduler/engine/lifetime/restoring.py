@@ -44,6 +44,8 @@ class Restoring(Advancing):
             state["failed"] = list(failed)
         if (collected := self.orphaned.get(obj.key)) is not None:
             state["collected"] = collected
+        if (due := self.reclaims.get(obj.key)) is not None:
+            state["reclaims"] = [[at, count] for at, count in due.items()]
         if obj.key in self.older:
             state["older"] = True
         if self.failures is not None and (fails := self.failures.kept(obj.key)):
@@ -105,6 +107,8 @@ class Restoring(Advancing):
             self.failed[key] = lost, row, until
         if "collected" in state:
             self.collect_at(key, state["collected"])
+        if "reclaims" in state:
+            self.reclaim_later(key, dict(state["reclaims"]))
         if "scheduled" in state:
             self.job_stage.controllers.wait(key, state["scheduled"])
         if "tries" in state:

@@ -35,7 +35,7 @@ class Due(IntEnum):
     REPLACE = 10  # a run: its Job makes up for pods that failed
     SCHEDULE = 11  # a CronJob makes its next Job, another controller what it lacks
     POD_ENDS = 12  # a pod of a Job whose pods end one by one
-    RECLAIM = 13  # such a pod: its Workload says that it has ended
+    RECLAIM = 13  # such pods: their Workload says that they have ended
     DEADLINE = 14  # a run: its Job was active for as long as it may
     FAILURE = 15  # a node or a domain: it fails, or is repaired
     ROUND = 16  # a run: a round of its pods is over, but not the last one

@@ -196,7 +196,8 @@ class RuntimeState:
         #: StatefulSets whose template changed, and pods of theirs that have another.
         self.older: dict[Key, None] = {}
         self.nodes: set[Key] = set()
-        self.reclaims: dict[Key, tuple[Key, int]] = {}  # ended pod -> owner, when
+        #: Workload -> instant -> pods that it does not need from then on.
+        self.reclaims: dict[Key, dict[int, int]] = {}
         #: YuniKorn's queues that a Change of this instant gives.
         self.queues: dict[str, Any] | None = None
         self.used: dict[str, int] = {}  # key text -> times the name was freed
@@ -255,6 +256,13 @@ class RuntimeState:
         self.expiring[job] = at_ms
         self.timers.add(at_ms, Due.EXPIRE, job)
         self._touch(job)
+
+    def reclaim_later(self, workload: Key, due: dict[int, int]) -> None:
+        """Let a Workload need so many pods less at each of these instants."""
+        self.reclaims[workload] = due
+        for at in due:
+            self.timers.add(at, Due.RECLAIM, workload)
+        self._touch(workload)
 
     def uses(self, key: Key) -> int:
         """Return how often this name was used and freed before."""

@@ -141,6 +141,7 @@ class RunEnding(RunStarting):
             lost = self.runs.pop(key).lost_pods
             if lost:
                 self._delete_refused(key)
+        self.reclaims.pop(key, None)
         self.jobs.forget(key)
 
     def _delete_refused(self, owner: Key) -> None:
@@ -378,9 +379,8 @@ class RunScaling(RunStopping):
         run.waiting = {
             owner.key if key == replaced else key: at for key, at in run.waiting.items()
         }
-        for pod, (of, at) in list(self.reclaims.items()):
-            if of == replaced:
-                self.reclaims[pod] = owner.key, at
+        if (due := self.reclaims.pop(replaced, None)) is not None:
+            self.reclaim_later(owner.key, due)
         for pod in run.pods:
             self.owners[pod] = owner.key
             self._give_owner(pod, owner)

@@ -251,3 +251,31 @@ def test_a_paused_job_goes_on_when_it_may_have_pods_again():
 def test_a_job_of_no_completions_ends_at_once():
     world = of_pods(stack="kube", completions=0)
     assert finished(world) == [0]
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.integers(2, 6),
+    st.integers(1, 5),
+    st.integers(1, 9),
+    st.sampled_from(["", "Indexed"]),
+    st.lists(st.integers(0, 25_000), min_size=1, max_size=4, unique=True).map(sorted),
+)
+def test_a_world_stored_before_a_quota_is_given_back_gives_it_back(
+    parallelism, places, completions, mode, instants_ms
+):
+    """Storing and going on equals going on, at instants between an end and the reclaim."""
+    of_job = {"parallelism": parallelism, "completions": completions, "runtime": "5s"}
+    first, second = (job(n, queue="main", **of_job) for n in ("six", "more"))
+    if mode:
+        first["spec"]["completionMode"] = mode
+    queues, places = small_cluster(cpu=6), node("n1", cpu=places)
+    simulation = {"latencies": {"completion": "4s"}}
+    world = world_of(*queues, places, first, second, simulation=simulation)
+    stored = []
+    for at in instants_ms:
+        simulate(world, until_ms=at)
+        stored.append(World.decode(world.encode()))
+    for one in (world, *stored):
+        simulate(one, until_ms=300_000)
+    assert {one.hash() for one in stored} == {world.hash()}
