@@ -105,20 +105,21 @@ class PodEnds(RunScaling):
         if self.by_members(run):
             self._member_ends(run, pod, failed=self._member_length(pod)[1])
             return
-        if self._fails_after(run, pod) is not None:
-            self._fail_due_pods(run)
-            return
-        if run.rounds is not None:
-            self._complete_due_pods(run, run.rounds)
+        now = self.context.now_ms
+        due = sorted(one for one, at in run.ends.items() if at <= now)
+        fails = {one: self._fails_after(run, one) is not None for one in due}
+        done = [one for one in due if not fails[one]]
+        if run.rounds is not None and done:
+            self._complete_due_pods(run, run.rounds, done)
+        if failing := [one for one in due if fails[one]]:
+            self._fail_due_pods(run, failing)
 
-    def _complete_due_pods(self, run: Run, rounds: Rounds) -> None:
-        """Let the pods that succeed now go; others follow that have to be placed.
+    def _complete_due_pods(self, run: Run, rounds: Rounds, pods: list[Key]) -> None:
+        """Let these pods, which succeed now, go; others follow that have to be placed.
 
         What the last ones do not need is given back.
         """
         now = self.context.now_ms
-        due = [pod for pod, at in run.ends.items() if at <= now]
-        pods = sorted(pod for pod in due if self._fails_after(run, pod) is None)
         run.rounds = rounds.of(rounds.succeeded + len(pods))
         left = self.completions_left(run, run.rounds)
         for pod in pods:
@@ -151,14 +152,12 @@ class PodEnds(RunScaling):
 
     # -- pods of a Job that fail -------------------------------------------
 
-    def _fail_due_pods(self, run: Run) -> None:
-        """Let the pods that fail now do so, and stay; their Job sees them together.
+    def _fail_due_pods(self, run: Run, pods: list[Key]) -> None:
+        """Let these pods fail now, and stay; their Job sees them together.
 
         Source: docs/semantics/kueue-lifecycle.md#pods-of-a-job-that-fail.
         """
-        job, now = self.job_of(run), self.context.now_ms
-        pods = sorted(pod for pod, at in run.ends.items() if at <= now)
-        if job is None:
+        if (job := self.job_of(run)) is None:
             return
         for pod in pods:
             self.lose_pod_work(run, pod)

@@ -136,6 +136,8 @@ class RunRounds(RuntimeState):
             return None
         after = fails.draw(self.context.seed, "fails", str(pod), run.attempt)
         length = self.round_length(owner)
+        if length is not None and run.rounds is not None and run.rounds.alone:
+            length = self._completion_ms(run, run.rounds, pod)  # what is left
         return after if length is None or after < length else None
 
     def _fails_by_pods(self, run: Run) -> bool:

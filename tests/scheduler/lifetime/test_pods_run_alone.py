@@ -279,3 +279,25 @@ def test_a_world_stored_before_a_quota_is_given_back_gives_it_back(
     for one in (world, *stored):
         simulate(one, until_ms=300_000)
     assert {one.hash() for one in stored} == {world.hash()}
+
+
+def test_pods_that_succeed_while_others_fail_count_as_succeeded():
+    fails = "quantiles(5s,5s,5s,5s,60s,60s,60s)"
+    made = job("six", parallelism=12, runtime="10s", fails_after=fails)
+    made["spec"]["backoffLimit"] = 100
+    simulation = {"latencies": None}
+    world = world_of(
+        node("n1", cpu=8), made, stack="kube", simulation=simulation, seed=5
+    )
+    simulate(world, until_ms=5_000)
+    assert world.get(SIX).status["failed"] == 6
+    simulate(world, until_ms=10_000)  # main-10 fails, before main-2 by name
+    status = world.get(SIX).status
+    assert (status["succeeded"], status["failed"]) == (2, 7)
+
+
+def test_a_pod_with_little_work_left_succeeds_before_it_would_fail():
+    ends = {"fails_after": "20s", "checkpoint_every": "5s"}
+    world = of_pods(stack="kube", parallelism=2, **ends)
+    assert finished(world) == [50]  # two failures back off for 20 s
+    assert world.get(SIX).status["succeeded"] == 2
