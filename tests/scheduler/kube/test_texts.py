@@ -167,6 +167,19 @@ def test_an_extender_decides_between_nodes_by_its_scores() -> None:
     assert rig.places() == {"p": "n5"}
 
 
+def test_a_pod_that_is_changed_to_less_lets_one_that_waits_have_its_room() -> None:
+    rig = Rig(node("n", cpu=2))
+    rig.put(pod("runs", cpu=2))
+    rig.settle()
+    rig.put(pod("waits", cpu=1))
+    rig.settle()
+    smaller = pod("runs", cpu=1)
+    smaller["spec"]["nodeName"] = "n"
+    rig.put(smaller)
+    rig.run(60_000)
+    assert rig.places() == {"runs": "n", "waits": "n"}
+
+
 def test_a_node_is_refused_by_the_first_filter_that_does_not_want_it() -> None:
     taint = {"key": "kept", "effect": "NoSchedule"}
     rig = Rig(node("n", cpu=1, taints=[taint]))
