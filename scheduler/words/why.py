@@ -187,6 +187,8 @@ class Unplaced(Words, prefix="unplaced"):
         "Its application takes all places of its gang first, and has {n} of {of}."
     )
     REFUSED = "{n} node: {why}|{n} nodes: {why}"
+    NOT_MADE = "No more of its pods are made: {why}"
+    WITHHELD = "pods are not made: {why}"
     FRAGMENTED = (
         "Free: {free} on {nodes} nodes together, at most {most} on one; a pod that asks "
         "for {asked} fits on none."
@@ -231,6 +233,9 @@ class Asked(Words, prefix="asked"):
     FREE = "{free} free of {of}."
     CORDONED = "It is cordoned: it takes no new pods."
     TAINT = "Taint {taint}: it takes pods that tolerate it."
+    SUSPENDED = "It is suspended (spec.suspend), so it has no pods."
+    WANTS_NONE = "It asks for no pods: spec.{field} is 0."
+    NO_PODS = "It has no pods and no Workload."
     UNTRIED = "not tried yet"
     IN_LINE = "in line, and not tried yet"
     BACKOFF = "in back-off after an eviction"

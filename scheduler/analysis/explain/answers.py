@@ -27,6 +27,8 @@ from scheduler.analysis.explain.workloads import explain, waits
 from scheduler.engine.kube.cache.pod_group import ELASTIC_QUOTA, QuotaUse
 from scheduler.engine.kueue.tree.tree import Cohort, QuotaNode
 from scheduler.engine.kueue.workload.info import WorkloadInfo
+from scheduler.engine.lifetime.controllers.stage import CONTROLLERS, DEPLOYMENT
+from scheduler.engine.lifetime.runtime_state import JOB_KINDS
 from scheduler.engine.world import World
 from scheduler.engine.yunikorn.objects.model import Queue
 from scheduler.engine.yunikorn.shim.pods import named_app
@@ -35,7 +37,7 @@ from scheduler.model.objects import Key, cluster_of
 from scheduler.model.problems import Form
 from scheduler.model.reasons import QUOTA_RESERVED, has_ended
 from scheduler.model.sentence import Quantity, Sentence, few, plain
-from scheduler.words.why import Asked, Befell
+from scheduler.words.why import Asked, Befell, NotTried, Unplaced
 
 #: Objects that are explained of a name, and that are named of a cause.
 MOST_ANSWERS = 20
@@ -56,6 +58,8 @@ _APPLICATION_LABELS = (
 
 #: Kinds of what may be there without an object of its own.
 _WITHOUT_OBJECT = ("Application", "Cohort", "Queue")
+#: Kinds of what has pods made for it.
+_MAKERS = frozenset({*JOB_KINDS, *CONTROLLERS, DEPLOYMENT}) - {"Pod"}
 
 
 class Answer(Shape):
@@ -117,6 +121,7 @@ def answers(world: World, name: str, past: Past = NO_PAST) -> list[Answer]:
         _elastic_quota,
         _node,
         _members,
+        _podless,
     )
     for find in finders:
         found = list(find(world, wanted, own, name))
@@ -139,6 +144,8 @@ def _with_past(world: World, one: Answer, past: Past) -> Answer:
         return one
     obj = world.objects.get(key)
     said = one.said
+    if key.kind in _MAKERS and ends[-1].type == "Finish":
+        return _answer(one.about, "finished", list(befell(ends)))
     if obj is not None and key.kind == "Pod" and has_ended(obj.status):
         reason, message = (str(obj.status.get(n, "")) for n in ("reason", "message"))
         status = Befell.STATUS.said(reason=reason, message=message)
@@ -217,11 +224,36 @@ def _group(world: World, name: str, pods: list[Key]) -> Answer:
     """Return how many of these pods have a node, and why the first other one has none."""
     waiting = [key for key in pods if not world.objects[key].spec.get("nodeName")]
     waiting = [key for key in waiting if key not in world.lifetime.placed]
+    refused = list(places.refused(world, places.owner_of(world.objects[pods[0]])))
     if not waiting:
-        return _answer(name, "", [Asked.ALL_PLACED.said(n=len(pods))])
+        return _answer(name, "", [Asked.ALL_PLACED.said(n=len(pods)), *refused])
     first = _pod(world, waiting[0])
     said = Asked.SOME_WAIT.said(n=len(waiting), of=len(pods), pod=waiting[0].name)
-    return _answer(name, "", [said, *first.said], waiting[0])
+    return _answer(name, "", [said, *first.said, *refused], waiting[0])
+
+
+def _podless(world: World, wanted: str, own: str, _: str) -> Iterator[Answer]:
+    """Answer about a job or a controller that has neither a Workload nor pods."""
+    for key in sorted(world.objects):
+        if key.kind in _MAKERS and wanted in ("", key.kind) and _fits(key, own):
+            if world.lifetime.waits(key):
+                yield _answer(str(key), "future", [NotTried.FUTURE.said()])
+            else:
+                yield _answer(str(key), "", list(_why_podless(world, key)))
+
+
+def _why_podless(world: World, key: Key) -> Iterator[Sentence]:
+    spec = world.objects[key].spec
+    none = [one for one in ("parallelism", "replicas") if spec.get(one) == 0]
+    refused = list(places.refused(world, key))
+    if spec.get("suspend"):
+        yield Asked.SUSPENDED.said()
+    elif none:
+        yield Asked.WANTS_NONE.said(field=none[0])
+    elif refused:
+        yield from refused
+    else:
+        yield Asked.NO_PODS.said()
 
 
 def _queue(world: World, wanted: str, own: str, _: str) -> Iterator[Answer]:
@@ -420,9 +452,12 @@ def overview(world: World, about: str = "", past: Past = NO_PAST) -> Overview:
     `about` is what is asked about besides, as `answers` takes it, and `past`.
 
     Workloads without quota, and pods without a node: those of Workloads that were
-    admitted, and those that no Workload stands for. O(Workloads + pods).
+    admitted, and those that no Workload stands for; owners whose pods a ResourceQuota
+    refuses. O(Workloads + pods).
     """
-    waiting = [*_of_workloads(world), *_of_pods(world)]
+    refusals = world.lifetime.job_stage.quotas.refusals
+    refused = [(key, Unplaced.WITHHELD.said(why=why)) for key, why in refusals.items()]
+    waiting = [*_of_workloads(world), *_of_pods(world), *refused]
     return Overview(
         at_ms=world.context.now_ms,
         tick=world.tick,

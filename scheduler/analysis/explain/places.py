@@ -9,7 +9,7 @@ from dataclasses import replace
 from scheduler.analysis.measures.units import is_joined, unit_of
 from scheduler.engine.kube.cache.node_info import NodeInfo
 from scheduler.engine.kube.scheduling.scheduler import PluginTable
-from scheduler.engine.lifetime.runs import Due
+from scheduler.engine.lifetime.runs import Due, Run
 from scheduler.engine.world import World, fork
 from scheduler.engine.yunikorn.shim.recorder import scheduled_condition
 from scheduler.model.objects import Key, Object, cluster_of
@@ -52,10 +52,25 @@ def why_unplaced(world: World, pod: Key) -> str:
 def sentences_of(world: World, key: Key) -> list[Sentence]:
     """Return which pods of an admitted Workload have no node, and why; none if all have.
 
-    The first one speaks for all. O(pods of the Workload + nodes).
+    The first one speaks for all; then why others cannot be made. O(pods of the Workload
+    + nodes).
     """
     run = world.lifetime.runs.get(key)
-    if run is None or not world.lifetime.placement() or not awaits_nodes(world, key):
+    if run is None or not world.lifetime.placement():
+        return []
+    return [*_without_node(world, key, run), *refused(world, key)]
+
+
+def refused(world: World, key: Key) -> Iterator[Sentence]:
+    """Yield why pods of a Workload, a job or a controller cannot be made."""
+    owner = owner_of(world.objects[key]) if key.kind == "Workload" else key
+    for maker, why in world.lifetime.job_stage.quotas.refusals.items():
+        if owner in (maker, owner_of(world.objects[maker])):
+            yield Unplaced.NOT_MADE.said(why=why)
+
+
+def _without_node(world: World, key: Key, run: Run) -> list[Sentence]:
+    if not awaits_nodes(world, key):
         return []
     missing = unplaced(world, key)
     if not missing:

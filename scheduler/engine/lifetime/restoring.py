@@ -38,6 +38,8 @@ class Restoring(Advancing):
             state["scheduled"] = scheduled
         if (tries := self.job_stage.quotas.tries.get(obj.key)) is not None:
             state["tries"] = tries
+        if (why := self.job_stage.quotas.refusals.get(obj.key)) is not None:
+            state["refusal"] = why
         if (expires := self.expiring.get(obj.key)) is not None:
             state["expires"] = expires
         if (failed := self.failed.get(obj.key)) is not None:
@@ -113,6 +115,8 @@ class Restoring(Advancing):
             self.job_stage.controllers.wait(key, state["scheduled"])
         if "tries" in state:
             self.job_stage.quotas.tries[key] = state["tries"]
+        if "refusal" in state:
+            self.job_stage.quotas.refusals[key] = state["refusal"]
         if state.get("older"):
             self.older[key] = None
         if "run" in state:

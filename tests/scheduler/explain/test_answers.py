@@ -280,3 +280,68 @@ def test_a_pod_that_is_over_says_so_once():
     world.freshen()
     [found] = answers(world, "quick", DecidedPast(decisions))
     assert [text.startswith("It ended at ") for text in found.sentences] == [True]
+
+
+# ---- a job or a controller that has neither a Workload nor pods
+
+
+def pods_at_most(count: int) -> dict[str, Any]:
+    return {
+        "apiVersion": "v1",
+        "kind": "ResourceQuota",
+        "metadata": {"name": "few", "namespace": "default"},
+        "spec": {"hard": {"pods": str(count)}},
+    }
+
+
+@pytest.mark.parametrize("stack", ["kube", "yunikorn"])
+def test_a_job_whose_pods_a_quota_refuses_says_so_and_waits(stack):
+    six = job("six", parallelism=6, runtime="1h")
+    world = run(node("n1", cpu=8), pods_at_most(0), six, stack=stack)
+    refused = "exceeded quota: few, requested: pods=1, used: pods=0, limited: pods=0"
+    for known in (world, World.decode(world.encode())):
+        found = one(known, "six")
+        assert found.about == "Job/default/six"
+        assert found.sentences == [f"No more of its pods are made: {refused}"]
+        whole = overview(known)
+        assert [(cause.count, cause.names) for cause in whole.causes] == [
+            (1, ["Job/default/six"])
+        ]
+        assert refused in whole.causes[0].why
+
+
+def test_the_pods_that_a_quota_leaves_out_are_told_beside_those_that_have_a_node():
+    six = job("six", parallelism=6, runtime="1h")
+    found = one(run(node("n1", cpu=8), pods_at_most(4), six, stack="kube"), "six")
+    assert found.sentences[0] == "All 4 pods have a node."
+    assert "used: pods=4, limited: pods=4" in found.sentences[1]
+
+
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        ({"suspend": True}, "It is suspended (spec.suspend), so it has no pods."),
+        ({"parallelism": 0}, "It asks for no pods: spec.parallelism is 0."),
+    ],
+)
+def test_a_job_that_asks_for_no_pods_says_which_field_says_so(spec, said):
+    idle = job("idle", runtime="1h")
+    idle["spec"] |= spec
+    assert one(run(node("n1", cpu=8), idle, stack="kube"), "idle").sentences == [said]
+
+
+def test_a_job_that_has_ended_is_finished_and_not_gone():
+    world = world_of(node("n1", cpu=4), job("quick", runtime="5s"), stack="kube")
+    decisions = simulate(world, until_ms=30_000).decisions
+    [found] = answers(world, "quick", DecidedPast(decisions))
+    assert (found.state, len(found.sentences)) == ("finished", 1)
+    assert found.sentences[0].startswith("It ended at ")
+
+
+def test_an_admitted_job_says_which_of_its_pods_a_quota_refuses():
+    six = job("six", queue="main", parallelism=6, runtime="1h")
+    found = one(
+        run(*small_cluster(cpu=8), node("n1", cpu=8), pods_at_most(4), six), "six"
+    )
+    assert found.state == "admitted"
+    assert "used: pods=4, limited: pods=4" in found.sentences[0]

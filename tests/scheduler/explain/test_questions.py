@@ -439,6 +439,21 @@ QUESTIONS: dict[str, Question] = {
         "explain --at 1m --about p",
         ("untolerated taint",),
     ),
+    "quota of a namespace": Question(
+        "My Job has no pods, and none is Pending; where are they?",
+        lambda: [
+            node("n", cpu=4),
+            {
+                "apiVersion": "v1",
+                "kind": "ResourceQuota",
+                "metadata": {"name": "few", "namespace": "default"},
+                "spec": {"hard": {"pods": "0"}},
+            },
+            job("mine", cpu=1),
+        ],
+        "explain --at 1m --about mine",
+        ("exceeded quota: few, requested: pods=1",),
+    ),
     "kueue#2833": Question(
         "Who is before my job in the line, and who holds what it needs?",
         lambda: [

@@ -295,6 +295,8 @@ class PodQuotas:
         self._counted: Key | None = None  # the pod that `beyond` counted last
         #: Owner that lacks a pod -> its tries in a row; kept in the state of the owner.
         self.tries: dict[Key, int] = {}
+        #: The same owner -> why its last try was refused; kept there, too.
+        self.refusals: dict[Key, str] = {}
 
     def note(self, quota: Object) -> None:
         """Keep a ResourceQuota whose manifest can be read; forget any other."""
@@ -312,6 +314,7 @@ class PodQuotas:
     def forget(self, key: Key) -> None:
         """Forget a ResourceQuota that is deleted, or an owner that lacks a pod."""
         self.tries.pop(key, None)
+        self.refusals.pop(key, None)
         if self.known.pop(key, None) is not None:
             self._counted_ms = -1
 
@@ -378,6 +381,7 @@ class PodQuotas:
     def refuse(self, maker: Key, pod: Object, why: str) -> int:
         """Report that a pod is not made; return in how many ms that is tried again."""
         tries = self.tries[maker] = self.tries.get(maker, 0) + 1
+        self.refusals[maker] = why
         self.lifetime.context.journal.touch(maker)
         said = f'Error creating: pods "{pod.key.name}" is forbidden: {why}'
         context = self.lifetime.context
@@ -390,5 +394,6 @@ class PodQuotas:
 
     def made(self, maker: Key) -> None:
         """Note that a controller has the pods that it wants."""
+        self.refusals.pop(maker, None)
         if self.tries.pop(maker, None) is not None:
             self.lifetime.context.journal.touch(maker)
