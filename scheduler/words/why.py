@@ -189,6 +189,9 @@ class Unplaced(Words, prefix="unplaced"):
     REFUSED = "{n} node: {why}|{n} nodes: {why}"
     NOT_MADE = "No more of its pods are made: {why}"
     WITHHELD = "pods are not made: {why}"
+    FAILED = "{n} of its pods failed."
+    AGAIN = "Its back-off ends in {span}; then another pod is made."
+    BACKOFF = "in back-off after a pod that failed"
     FRAGMENTED = (
         "Free: {free} on {nodes} nodes together, at most {most} on one; a pod that asks "
         "for {asked} fits on none."
@@ -236,6 +239,11 @@ class Asked(Words, prefix="asked"):
     SUSPENDED = "It is suspended (spec.suspend), so it has no pods."
     WANTS_NONE = "It asks for no pods: spec.{field} is 0."
     NO_PODS = "It has no pods and no Workload."
+    ALL_OVER = "All its pods have ended."
+    NEXT_JOB = "Its next Job is made at {at}."
+    NO_NODES = (
+        "No node is meant for its pods: none has the labels, or taints keep them away."
+    )
     UNTRIED = "not tried yet"
     IN_LINE = "in line, and not tried yet"
     BACKOFF = "in back-off after an eviction"

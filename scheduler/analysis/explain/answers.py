@@ -27,11 +27,17 @@ from scheduler.analysis.explain.workloads import explain, waits
 from scheduler.engine.kube.cache.pod_group import ELASTIC_QUOTA, QuotaUse
 from scheduler.engine.kueue.tree.tree import Cohort, QuotaNode
 from scheduler.engine.kueue.workload.info import WorkloadInfo
-from scheduler.engine.lifetime.controllers.stage import CONTROLLERS, DEPLOYMENT
+from scheduler.engine.lifetime.controllers.stage import (
+    CONTROLLERS,
+    CRON_JOB,
+    DAEMON_SET,
+    DEPLOYMENT,
+)
 from scheduler.engine.lifetime.runtime_state import JOB_KINDS
 from scheduler.engine.world import World
 from scheduler.engine.yunikorn.objects.model import Queue
 from scheduler.engine.yunikorn.shim.pods import named_app
+from scheduler.model.durations import duration_text
 from scheduler.model.errors import SchedulerError
 from scheduler.model.objects import Key, cluster_of
 from scheduler.model.problems import Form
@@ -222,9 +228,12 @@ def _labelled(world: World, key: Key, names: Iterable[str]) -> Iterator[str]:
 
 def _group(world: World, name: str, pods: list[Key]) -> Answer:
     """Return how many of these pods have a node, and why the first other one has none."""
+    refused = list(places.not_made(world, places.owner_of(world.objects[pods[0]])))
+    pods = [key for key in pods if not has_ended(world.objects[key].status)]
     waiting = [key for key in pods if not world.objects[key].spec.get("nodeName")]
     waiting = [key for key in waiting if key not in world.lifetime.placed]
-    refused = list(places.refused(world, places.owner_of(world.objects[pods[0]])))
+    if not pods:
+        return _answer(name, "", refused or [Asked.ALL_OVER.said()])
     if not waiting:
         return _answer(name, "", [Asked.ALL_PLACED.said(n=len(pods)), *refused])
     first = _pod(world, waiting[0])
@@ -245,13 +254,18 @@ def _podless(world: World, wanted: str, own: str, _: str) -> Iterator[Answer]:
 def _why_podless(world: World, key: Key) -> Iterator[Sentence]:
     spec = world.objects[key].spec
     none = [one for one in ("parallelism", "replicas") if spec.get(one) == 0]
-    refused = list(places.refused(world, key))
+    not_made = list(places.not_made(world, key))
+    due = world.lifetime.job_stage.controllers.next.get(key)
     if spec.get("suspend"):
         yield Asked.SUSPENDED.said()
     elif none:
         yield Asked.WANTS_NONE.said(field=none[0])
-    elif refused:
-        yield from refused
+    elif not_made:
+        yield from not_made
+    elif key.kind == CRON_JOB and due is not None:
+        yield Asked.NEXT_JOB.said(at=duration_text(due))
+    elif key.kind == DAEMON_SET:
+        yield Asked.NO_NODES.said()
     else:
         yield Asked.NO_PODS.said()
 
@@ -452,12 +466,10 @@ def overview(world: World, about: str = "", past: Past = NO_PAST) -> Overview:
     `about` is what is asked about besides, as `answers` takes it, and `past`.
 
     Workloads without quota, and pods without a node: those of Workloads that were
-    admitted, and those that no Workload stands for; owners whose pods a ResourceQuota
-    refuses. O(Workloads + pods).
+    admitted, and those that no Workload stands for; owners whose pods are not made.
+    O(Workloads + pods).
     """
-    refusals = world.lifetime.job_stage.quotas.refusals
-    refused = [(key, Unplaced.WITHHELD.said(why=why)) for key, why in refusals.items()]
-    waiting = [*_of_workloads(world), *_of_pods(world), *refused]
+    waiting = [*_of_workloads(world), *_of_pods(world), *_of_pods_not_made(world)]
     return Overview(
         at_ms=world.context.now_ms,
         tick=world.tick,
@@ -480,6 +492,14 @@ def _of_pods(world: World) -> Iterator[tuple[Key, Sentence]]:
         for key in pods:
             message = places.why_unplaced(world, key)
             yield key, _of_gang(world, key, message) or _of_nodes(message)
+
+
+def _of_pods_not_made(world: World) -> Iterator[tuple[Key, Sentence]]:
+    for key, why in world.lifetime.job_stage.quotas.refusals.items():
+        yield key, Unplaced.WITHHELD.said(why=why)
+    for key, (_, _, until) in world.lifetime.failed.items():
+        if until > world.context.now_ms and key in world.objects:
+            yield key, Unplaced.BACKOFF.said()
 
 
 def _cause(world: World, work: WorkloadInfo) -> Sentence:

@@ -12,10 +12,12 @@ from scheduler.engine.kube.scheduling.scheduler import PluginTable
 from scheduler.engine.lifetime.runs import Due, Run
 from scheduler.engine.world import World, fork
 from scheduler.engine.yunikorn.shim.recorder import scheduled_condition
+from scheduler.model.durations import duration_text
 from scheduler.model.objects import Key, Object, cluster_of
 from scheduler.model.pod import Pod
+from scheduler.model.reasons import condition
 from scheduler.model.sentence import Quantity, Sentence
-from scheduler.words.why import Unplaced
+from scheduler.words.why import Befell, Unplaced
 
 _ENDED = ("Succeeded", "Failed")
 #: So many members of a gang are looked at.
@@ -52,18 +54,31 @@ def why_unplaced(world: World, pod: Key) -> str:
 def sentences_of(world: World, key: Key) -> list[Sentence]:
     """Return which pods of an admitted Workload have no node, and why; none if all have.
 
-    The first one speaks for all; then why others cannot be made. O(pods of the Workload
-    + nodes).
+    The first one speaks for all; then why others are not made. O(pods of the Workload +
+    nodes).
     """
     run = world.lifetime.runs.get(key)
     if run is None or not world.lifetime.placement():
         return []
-    return [*_without_node(world, key, run), *refused(world, key)]
+    return [*_without_node(world, key, run), *not_made(world, key)]
 
 
-def refused(world: World, key: Key) -> Iterator[Sentence]:
-    """Yield why pods of a Workload, a job or a controller cannot be made."""
+def not_made(world: World, key: Key) -> Iterator[Sentence]:
+    """Yield why pods of a Workload, a job or a controller are not made: they failed, a quota."""
     owner = owner_of(world.objects[key]) if key.kind == "Workload" else key
+    if owner not in world.objects:
+        return
+    over = condition(world.get(owner).status, "Failed")
+    if over is not None and over.get("status") == "True":
+        reason, message = (str(over.get(name, "")) for name in ("reason", "message"))
+        yield Befell.STATUS.said(reason=reason, message=message)
+        return
+    failed, _, until = world.lifetime.failed.get(owner, (0, 0, 0))
+    if failed:
+        yield Unplaced.FAILED.said(n=failed)
+    if until > world.context.now_ms:
+        left = until - world.context.now_ms
+        yield Unplaced.AGAIN.said(span=duration_text(left))
     for maker, why in world.lifetime.job_stage.quotas.refusals.items():
         if owner in (maker, owner_of(world.objects[maker])):
             yield Unplaced.NOT_MADE.said(why=why)

@@ -345,3 +345,19 @@ def test_an_admitted_job_says_which_of_its_pods_a_quota_refuses():
     )
     assert found.state == "admitted"
     assert "used: pods=4, limited: pods=4" in found.sentences[0]
+
+
+@pytest.mark.parametrize("queue", ["", "main"])
+def test_a_job_in_back_off_says_how_many_pods_failed_and_when_another_is_made(queue):
+    failing = job("bad", queue=queue, runtime="1h", **{"fails-after": "5s"})
+    stack = {} if queue else {"stack": "kube"}
+    cluster = small_cluster(cpu=8) if queue else ()
+    world = run(*cluster, node("n1", cpu=8), failing, until_s=30, **stack)
+    found = one(world, "bad")
+    assert found.sentences[0] == "2 of its pods failed."
+    assert found.sentences[1].startswith("Its back-off ends in ")
+    [cause] = overview(world).causes
+    assert (cause.why, cause.names) == (
+        "in back-off after a pod that failed",
+        ["Job/default/bad"],
+    )
