@@ -65,7 +65,7 @@ _APPLICATION_LABELS = (
 #: Kinds of what may be there without an object of its own.
 _WITHOUT_OBJECT = ("Application", "Cohort", "Queue")
 #: Kinds of what has pods made for it.
-_MAKERS = frozenset({*JOB_KINDS, *CONTROLLERS, DEPLOYMENT}) - {"Pod"}
+MAKERS = frozenset({*JOB_KINDS, *CONTROLLERS, DEPLOYMENT}) - {"Pod"}
 
 
 class Answer(Shape):
@@ -150,7 +150,7 @@ def _with_past(world: World, one: Answer, past: Past) -> Answer:
         return one
     obj = world.objects.get(key)
     said = one.said
-    if key.kind in _MAKERS and ends[-1].type == "Finish":
+    if key.kind in MAKERS and ends[-1].type == "Finish":
         return _answer(one.about, "finished", list(befell(ends)))
     if obj is not None and key.kind == "Pod" and has_ended(obj.status):
         reason, message = (str(obj.status.get(n, "")) for n in ("reason", "message"))
@@ -244,14 +244,15 @@ def _group(world: World, name: str, pods: list[Key]) -> Answer:
 def _podless(world: World, wanted: str, own: str, _: str) -> Iterator[Answer]:
     """Answer about a job or a controller that has neither a Workload nor pods."""
     for key in sorted(world.objects):
-        if key.kind in _MAKERS and wanted in ("", key.kind) and _fits(key, own):
+        if key.kind in MAKERS and wanted in ("", key.kind) and _fits(key, own):
             if world.lifetime.waits(key):
                 yield _answer(str(key), "future", [NotTried.FUTURE.said()])
             else:
-                yield _answer(str(key), "", list(_why_podless(world, key)))
+                yield _answer(str(key), "", list(why_podless(world, key)))
 
 
-def _why_podless(world: World, key: Key) -> Iterator[Sentence]:
+def why_podless(world: World, key: Key) -> Iterator[Sentence]:
+    """Yield why a job or a controller has no pods, where it has no Workload either."""
     spec = world.objects[key].spec
     none = [one for one in ("parallelism", "replicas") if spec.get(one) == 0]
     not_made = list(places.not_made(world, key))

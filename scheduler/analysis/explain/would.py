@@ -98,7 +98,7 @@ def would(
     why = list(_reasons(first)) if first.started_ms is None else []
     _run_on(first, horizon_ms)
     if not first.own():
-        raise SchedulerError(RequestProblem.NO_WORK.said())
+        why = _podless(first)
     late = first.started_ms is None or first.started_ms - first.from_ms > NOW_MS
     changes = list(_changes(world, objects, limit - 1)) if late else []
     changes = sorted(changes, key=lambda one: len(one.victims))[:_MOST_CHANGES]
@@ -119,6 +119,15 @@ def would(
         said=said,
         sentences=[one.text for one in said],
     )
+
+
+def _podless(trial: _Trial) -> list[Sentence]:
+    """Return why no pod and no Workload came. Raises SchedulerError for what makes none."""
+    makers = [key for key in trial.submitted if key.kind in answers.MAKERS]
+    if not makers:
+        raise SchedulerError(RequestProblem.NO_WORK.said())
+    found = [answers.why_podless(trial.world, key) for key in sorted(makers)]
+    return [one for said in found for one in said]
 
 
 def when(world: World, key: Key, *, horizon_ms: int = HORIZON_MS) -> list[Sentence]:
@@ -271,8 +280,10 @@ class _Trial:
         ]
 
     def waiting(self) -> list[Key]:
-        """Return those of its own that have no quota, or no node."""
-        return [key for key in self.own() if self._waits(key)]
+        """Return those of its own without quota or node, and who cannot make its pods."""
+        refusals = self.world.lifetime.job_stage.quotas.refusals
+        refused = [maker for maker in refusals if self.belongs(maker)]
+        return [*(key for key in self.own() if self._waits(key)), *refused]
 
     def _waits(self, key: Key) -> bool:
         world = self.world
@@ -289,9 +300,10 @@ class _Trial:
         """Return how many of how many pods run, where each does for itself; None for none."""
         lifetime = self.world.lifetime
         runs = [run for key, run in lifetime.runs.items() if self.belongs(key)]
-        pods = [pod for run in runs if run.ends_by_pods for pod in run.pods]
-        placed = sum(pod in lifetime.placed for pod in pods)
-        return (placed, len(pods)) if placed else None
+        runs = [run for run in runs if run.ends_by_pods]
+        placed = sum(pod in lifetime.placed for run in runs for pod in run.pods)
+        count = sum(run.rounds.pods for run in runs if run.rounds is not None)
+        return (placed, count) if placed else None
 
     @property
     def victims(self) -> list[Victim]:
@@ -399,7 +411,12 @@ def _reasons(trial: _Trial) -> Iterator[Sentence]:
     waiting = trial.waiting() or trial.own()  # what was refused waits for nothing
     if not waiting:
         return
-    told = answers.about(trial.world, waiting[0]).said
+    first = waiting[0]
+    told = (
+        answers.about(trial.world, first).said
+        if first.kind in ("Workload", "Pod")
+        else places.not_made(trial.world, first)
+    )
     kept = [one for one in told if one.code not in _UNTOLD]
     yield from kept[:_MOST_REASONS]
 

@@ -76,6 +76,36 @@ def test_work_whose_pods_run_for_themselves_starts_in_part():
     assert first.startswith("4 of its 6 pods would run at once, the last 1m")
 
 
+@pytest.mark.parametrize(
+    ("pods", "first"),
+    [
+        (0, "It would wait, and not start within 24h."),
+        (4, "4 of its 6 pods would run at once, the last 1m"),
+    ],
+)
+def test_pods_that_a_quota_refuses_do_not_start_now(pods, first):
+    quota = {
+        "apiVersion": "v1",
+        "kind": "ResourceQuota",
+        "metadata": {"name": "few", "namespace": "default"},
+        "spec": {"hard": {"pods": str(pods)}},
+    }
+    world = at(world_of(node("n1", cpu=8), quota, stack="kube"))
+    new = read_submission(world, [("j", yaml.safe_dump(job("new", parallelism=6)))])
+    said = would(world, new).sentences
+    assert said[0].startswith(first)
+    assert f"exceeded quota: few, requested: pods=1, used: pods={pods}" in said[1]
+
+
+def test_work_that_is_suspended_says_why_it_does_not_start():
+    world = at(world_of(node("n1", cpu=8), stack="kube"))
+    idle = job("new")
+    idle["spec"]["suspend"] = True
+    found = would(world, read_submission(world, [("j", yaml.safe_dump(idle))]))
+    assert found.starts == "never"
+    assert "It is suspended (spec.suspend), so it has no pods." in found.sentences
+
+
 def test_work_that_never_fits_says_so_with_how_far_was_looked():
     found = asked(full(), job("new", queue="main", cpu=5), horizon_ms=3_600_000)
     assert (found.starts, found.starts_ms) == ("never", None)
