@@ -276,20 +276,23 @@ def compare_pair(
         lines = Differing(so_far.lines, so_far.nodes_left_out)
         otherwise = _Otherwise(so_far.rules, so_far.reasons)
     whole = len(found) + len(given)
-    early = stops(begin, until)
+    at_stops = stops(begin, until)
+    # What is asked counts from the last stop at which a side was seen to stand, so that
+    # every run has those stops.
+    seen = [*(at_ms for at_ms in at_stops[:_SEEN] if at_ms < until), until]
     for seed in given:
         changed = fork(world, seed=seed)
         alter(changed)
         other = Side(changed, until, world)
         edited: frozenset[str] | None = None  # all that is unlike, if that is known
-        for at_ms in [*early[:1], until] if found else early:
+        for at_ms in seen if found else at_stops:
             if edited is not None and edited <= without(seed, at_ms, hear).unasked:
                 mark = usual = without(seed, at_ms, hear)
             else:
                 mark = other.at(at_ms, hear)  # first: the other may run beside it
                 usual = without(seed, at_ms, hear)
                 edited = apart(usual.standing, mark.standing)
-            if at_ms == early[0] < until:
+            if at_ms < until and (found or at_ms == at_stops[0]):
                 continue
             if not found:
                 lines = differing(usual.lines, mark.lines, at_ms)

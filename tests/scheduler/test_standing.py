@@ -98,13 +98,42 @@ def in_full(world: World) -> Any:
     return lambda seed, at_ms, hear: sides[seed].at(at_ms, hear)._replace(standing=None)
 
 
+def kept(world: World) -> Any:
+    """Return the run without the change as it is kept: each seed through every stop."""
+    begin_ms = world.context.now_ms
+    sides = {
+        seed: Side(fork(world, seed=seed), begin_ms + HORIZON_MS) for seed in SEEDS
+    }
+    for side in sides.values():
+        for at_ms in stops(begin_ms, begin_ms + HORIZON_MS):
+            side.at(at_ms, lambda: None)
+    return lambda seed, at_ms, hear: sides[seed].at(at_ms, hear)
+
+
+def test_a_look_between_two_stops_is_known_of_a_later_seed_too() -> None:
+    low = job("low", queue="a", cpu=6, runtime="2500ms")
+    high = job(
+        "high", queue="a", cpu=4, priority_class="p1", arrival="2s", runtime="9s"
+    )
+    queues = [cluster_queue("a", cpu=6), local_queue("a", cluster_queue="a")]
+    world = world_of(flavor(), workload_priority("p1", 1), *queues, low, high)
+    found = compare_pair(
+        world,
+        edit("a", {"preemption": {"withinClusterQueue": "LowerPriority"}}),
+        horizon_ms=HORIZON_MS,
+        seeds=SEEDS,
+        plain=kept(world),
+    )
+    assert [one.differs for one in found.seeds] == [True, True]
+
+
 @settings(max_examples=20, deadline=None)
 @given(st.integers(0, 10**6), st.sampled_from("abc"), st.sampled_from(EDITS))
 def test_a_pair_of_which_a_side_is_taken_over_is_the_pair_run_in_full(
     seed: int, name: str, spec: dict[str, Any]
 ) -> None:
     world, alter = drawn(seed), edit(name, spec)
-    told: list[list[Any]] = [[], []]
+    told: list[list[Any]] = [[], [], []]
     whole = [
         compare_pair(
             world,
@@ -114,9 +143,9 @@ def test_a_pair_of_which_a_side_is_taken_over_is_the_pair_run_in_full(
             tell=told[n].append,
             plain=plain,
         )
-        for n, plain in enumerate((None, in_full(world)))
+        for n, plain in enumerate((None, kept(world), in_full(world)))
     ]
-    assert (told[0], whole[0]) == (told[1], whole[1])
+    assert (told[0], whole[0]) == (told[1], whole[1]) == (told[2], whole[2])
 
 
 @settings(max_examples=20, deadline=None)
