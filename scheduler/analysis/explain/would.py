@@ -39,6 +39,8 @@ from scheduler.words.why import IfSubmitted
 HORIZON_MS = 86_400_000
 #: What starts within this time starts now: a cycle, and the end of who is preempted.
 NOW_MS = 30_000
+#: Pods that get nodes so soon after the first of them run at once.
+_AT_ONCE_MS = 1000
 MOST_RUNS = 24
 _MOST_REASONS = 4
 _MOST_CHANGES = 4
@@ -94,12 +96,13 @@ def would(
     check_new(world, objects)
     first = _submit(world, list(submitted(objects, None)))
     _run_on(first, NOW_MS)
-    part = first.part() if first.started_ms is None else None
+    part = first.part()
     why = list(_reasons(first)) if first.started_ms is None else []
     _run_on(first, horizon_ms)
     if not first.own():
         why = _podless(first)
-    late = first.started_ms is None or first.started_ms - first.from_ms > NOW_MS
+    since = _since(first)
+    late = since is None or since > NOW_MS or part is not None
     changes = list(_changes(world, objects, limit - 1)) if late else []
     changes = sorted(changes, key=lambda one: len(one.victims))[:_MOST_CHANGES]
     said = [*_start(first, horizon_ms, part), *why, *_victims(first.victims)]
@@ -253,6 +256,8 @@ class _Trial:
     from_ms: int
     started_ms: int | None = None
     decisions: list[Decision] = field(default_factory=list)
+    bound: list[int] = field(default_factory=list)  # when its pods got nodes
+    wanted: int = 0  # pods that run at once, each for itself
 
     def belongs(self, key: Key | None) -> bool:
         """Return whether an object was submitted, or is owned by what was."""
@@ -297,13 +302,23 @@ class _Trial:
         return not held or nodes
 
     def part(self) -> tuple[int, int] | None:
-        """Return how many of how many pods run, where each does for itself; None for none."""
-        lifetime = self.world.lifetime
-        runs = [run for key, run in lifetime.runs.items() if self.belongs(key)]
-        runs = [run for run in runs if run.ends_by_pods]
-        placed = sum(pod in lifetime.placed for run in runs for pod in run.pods)
-        count = sum(run.rounds.pods for run in runs if run.rounds is not None)
-        return (placed, count) if placed else None
+        """Return how many of how many pods get nodes at once, each of which runs for itself.
+
+        None where all do, where none does, and of pods that run together.
+        """
+        n = sum(at_ms <= self.bound[0] + _AT_ONCE_MS for at_ms in self.bound)
+        return (n, self.wanted) if 0 < n < self.wanted else None
+
+    def hear(self, decisions: Sequence[Decision]) -> None:
+        """Take decisions, and when its pods get nodes."""
+        self.decisions += decisions
+        own = [one for one in decisions if isinstance(one, Bind)]
+        own = [one for one in own if self.belongs(one.subject)]
+        if own and not self.bound:
+            runs = [r for k, r in self.world.lifetime.runs.items() if self.belongs(k)]
+            alone = [run.rounds for run in runs if run.ends_by_pods]
+            self.wanted = sum(one.pods for one in alone if one is not None)
+        self.bound += [one.at_ms for one in own]
 
     @property
     def victims(self) -> list[Victim]:
@@ -360,7 +375,7 @@ def _run_on(trial: _Trial, span_ms: int) -> None:
     until_ms, number = trial.from_ms + span_ms, len(trial.decisions)
     while trial.started_ms is None and number <= MOST_DECISIONS:
         found = simulate(trial.world, until_ms=until_ms, stop=begins)
-        trial.decisions += found.decisions
+        trial.hear(found.decisions)
         number = len(trial.decisions)
         if not any(map(begins, found.decisions)):
             return

@@ -76,6 +76,15 @@ def test_work_whose_pods_run_for_themselves_starts_in_part():
     assert first.startswith("4 of its 6 pods would run at once, the last 1m")
 
 
+def test_pods_that_get_the_places_of_others_later_do_not_run_at_once():
+    old = job("old", parallelism=3, runtime="15s")
+    world = at(world_of(node("n1", cpu=4), old, stack="kube"), 5)
+    new = job("new", parallelism=6, runtime="5s")
+    found = would(world, read_submission(world, [("j", yaml.safe_dump(new))]))
+    assert found.starts == "later"
+    assert found.sentences[0].startswith("1 of its 6 pods would run at once, the last ")
+
+
 @pytest.mark.parametrize(
     ("pods", "first"),
     [
