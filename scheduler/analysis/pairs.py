@@ -277,15 +277,12 @@ def compare_pair(
         otherwise = _Otherwise(so_far.rules, so_far.reasons)
     whole = len(found) + len(given)
     at_stops = stops(begin, until)
-    # What is asked counts from the last stop at which a side was seen to stand, so that
-    # every run has those stops.
-    seen = [*(at_ms for at_ms in at_stops[:_SEEN] if at_ms < until), until]
     for seed in given:
         changed = fork(world, seed=seed)
         alter(changed)
         other = Side(changed, until, world)
         edited: frozenset[str] | None = None  # all that is unlike, if that is known
-        for at_ms in seen if found else at_stops:
+        for at_ms in _of_later(at_stops) if found else at_stops:
             if edited is not None and edited <= without(seed, at_ms, hear).unasked:
                 mark = usual = without(seed, at_ms, hear)
             else:
@@ -351,6 +348,15 @@ def stops(begin_ms: int, until_ms: int) -> list[int]:
     parts = [begin_ms + span * part // 200 for part in (1, 10, 20, 40, 80, 130)]
     early = {at_ms for at_ms in parts if begin_ms < at_ms < until_ms}
     return [*sorted(early), until_ms]
+
+
+def _of_later(at_stops: Sequence[int]) -> list[int]:
+    """Return at which stops a later seed is looked at: the horizon, and those before.
+
+    What is asked counts from the last one at which a side was seen to stand, so that no
+    run leaves one of these out.
+    """
+    return [*at_stops[:-1][:_SEEN], at_stops[-1]]
 
 
 def _verdict(
