@@ -45,7 +45,7 @@ class RunContinuing(NodeLoss):
         got ready. `ended` are pods that succeeded: they are not made again.
         """
         run = self.run_of(owner.key)
-        if run.active or run.done or run.step is not None:
+        if run.active or run.done or run.overran or run.ending or run.step is not None:
             return
         standing, admitted = list(pods), self.since(owner.status, "Admitted")
         if not (standing or ended) and self.start_later(owner, admitted):

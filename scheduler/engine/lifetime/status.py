@@ -163,7 +163,7 @@ def _write_job(lifetime: RuntimeState, job: Object) -> None:
         if run.failed and run.why_failed is not None:
             status["failed"] = run.lost_pods
         elif run.failed:
-            status["failed"] = run.lost_pods + _pods_at_once(job)
+            status["failed"] = run.lost_pods + _pods_at_once(job, succeeded)
         else:
             status["succeeded"] = _ended_pods(job, run)
         if run.ends_ms is not None and not run.failed:
@@ -241,9 +241,11 @@ def _active_pods(lifetime: RuntimeState, job: Object, run: Run) -> int:
     return pods_at_once(job.spec)
 
 
-def _pods_at_once(job: Object) -> int:
+def _pods_at_once(job: Object, succeeded: int) -> int:
     """Return how many pods ended with a job that failed: all that it had."""
-    return pods_at_once(job.spec) if job.key.kind == "Job" else 1
+    if job.key.kind != "Job":
+        return 1
+    return min(pods_at_once(job.spec), completions_of(job.spec) - succeeded)
 
 
 def _succeeded_before(lifetime: RuntimeState, job: Object, run: Run) -> int:

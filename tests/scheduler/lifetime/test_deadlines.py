@@ -7,7 +7,7 @@ import pytest
 from scheduler.engine.lifetime.runs import OVERRAN
 from scheduler.engine.tick import simulate
 from scheduler.engine.world import World
-from scheduler.model.decisions import Finish
+from scheduler.model.decisions import Bind, Finish
 from scheduler.model.objects import Key
 from tests.builders import job, node, small_cluster, workload_priority, world_of
 
@@ -92,6 +92,17 @@ def test_a_stored_world_fails_it_at_the_same_instant(at_s):
     again = World.decode(world.encode())
     assert again.hash() == world.hash()
     assert [end[0] for end in ends(again, 60)] == [38.0]
+
+
+def test_quota_that_is_given_back_while_its_pods_end_begins_nothing_anew():
+    made = limited(31, runtime="30s", parallelism=4)
+    made["spec"]["completions"] = 6
+    steps = {"latencies": {"completion": "2s", "termination": "5s"}}
+    world = world_of(*small_cluster(), node("n1"), made, simulation=steps)
+    found = simulate(world, until_ms=60_000).decisions
+    assert max(one.at_ms for one in found if isinstance(one, Bind)) == 30_000
+    status = world.get(LATE).status
+    assert (status["succeeded"], status["failed"]) == (4, 2)
 
 
 def test_it_counts_again_from_each_start():
