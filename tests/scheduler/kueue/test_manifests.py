@@ -479,8 +479,12 @@ def reserving(count: int) -> Object:
     )
 
 
-def test_pods_given_back_may_become_more_while_quota_is_held():
-    check_reclaimable(reserving(1), [{"name": "main", "count": 2}])
+@pytest.mark.parametrize(("held", "count"), [(True, 2), (False, 0)])
+def test_pods_given_back_may_become_fewer_only_where_no_quota_is_held(held, count):
+    work = reserving(1)
+    if not held:
+        del work.status["conditions"]
+    check_reclaimable(work, [{"name": "main", "count": count}])
 
 
 @pytest.mark.parametrize(
