@@ -218,6 +218,14 @@ def completions_of(spec: Manifest) -> int:
     return _count(spec, "completions", _count(spec, "parallelism") or 1)
 
 
+def is_work_queue(spec: Manifest) -> bool:
+    """Return whether a Job makes no more pods once one of them has succeeded.
+
+    Source: <https://kubernetes.io/docs/concepts/workloads/controllers/job/#parallel-jobs>
+    """
+    return spec.get("completions") is None and spec.get("parallelism") is not None
+
+
 def waves_of(spec: Manifest) -> int:
     """Return how many times a Job's pods run one after another."""
     at_once = pods_at_once(spec)

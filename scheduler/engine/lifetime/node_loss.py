@@ -303,6 +303,9 @@ class NodeLoss(PodEnds):
         if self._exceeds_limit(run, refused=refused):
             run.failed = True
             self._finish(run)
+        elif self._needs_no_more(run):
+            run.lost_pods += refused or self._backs_off(owner)
+            self._complete_now(run)
         elif refused or self._backs_off(owner):
             run.failures += 1
             run.lost_pods += 1

@@ -49,9 +49,8 @@ class PodEnds(RunScaling):
         """Do the same; a Job that wants no more completions has ended with that."""
         super().start(owner, pod_sets)
         run = self.runs[owner.key]
-        alone = run.rounds if run.active and run.ends_by_pods else None
-        if alone is not None and self.completions_left(run, alone) <= 0:
-            self._finish(run)
+        if run.active and self._needs_no_more(run):
+            self._complete_now(run)
 
     def _pod_runs(self, run: Run, pod: Key, since_ms: int | None = None) -> None:
         """Let a pod that got ready end when its own run time is over, or fail."""
@@ -121,23 +120,23 @@ class PodEnds(RunScaling):
         """
         now = self.context.now_ms
         run.rounds = rounds.of(rounds.succeeded + len(pods))
-        left = self.completions_left(run, run.rounds)
         for pod in pods:
-            self._note_completed(run, pod)
-            if left and self.host.kueue is None:
-                self.emit_finish(pod, failed=False)
             del run.ends[pod]
             run.begun.pop(pod, None)
             run.pods.remove(pod)
             run.ready.pop(pod, None)
+        over = self._needs_no_more(run)
+        for pod in pods:
+            self._note_completed(run, pod)
+            if not over and self.host.kueue is None:
+                self.emit_finish(pod, failed=False)
             self.owners.pop(pod, None)
             self.host.delete(pod)
             if self.steps.takes_time("reclaim"):
                 self._reclaim_at(run, pod, now)
         self._touch(run.owner)
-        if not left:
-            run.ends_ms = now
-            self._finish(run)
+        if over:
+            self._complete_now(run)
             return
         self._give_back(run)
         job = self.job_key(run.owner)
@@ -171,6 +170,8 @@ class PodEnds(RunScaling):
         why, again_ms = self._judge_failures(run, job, pods)
         if why is not None:
             self._fail_for(run, why)
+        elif self._needs_no_more(run):
+            self._complete_now(run)
         else:
             self._back_off(run, again_ms)
 

@@ -13,6 +13,7 @@ from scheduler.model.jobs import (
     failed_indexes,
     first_index,
     indexes_of,
+    is_work_queue,
     job_index,
     succeeded_of,
     with_index,
@@ -74,7 +75,7 @@ class RunRounds(RuntimeState):
 
         Source: docs/semantics/kueue-lifecycle.md#further-completions.
         """
-        pods = self.jobs.pods_of_round(owner)
+        pods = self.jobs.pods_of_round(owner, alone=run.ends_by_pods)
         each_ms = self.round_length(owner)
         if pods is None or each_ms is None:
             return
@@ -187,12 +188,23 @@ class RunRounds(RuntimeState):
             last = max(last, now + rounds.each_ms)
         left = max(0, self.completions_left(run, rounds) - len(run.pods))
         last += rounds.each_ms * -(-left // max(1, rounds.pods))
-        return None if last >= NEVER or not rounds.pods else last
+        return None if last >= NEVER or not (rounds.pods or run.pods) else last
 
     def completions_left(self, run: Run, rounds: Rounds) -> int:
-        """Return how many pods of a Job have neither succeeded nor failed for good."""
+        """Return how many pods of a Job have neither succeeded nor failed for good.
+
+        Of a work queue of which one has succeeded that is those that it has.
+        """
+        job = self.job_of(run) if rounds.succeeded else None
+        if job is not None and is_work_queue(job.spec):
+            return len(run.pods)
         wanted = self.jobs.completions_of(self.host.objects[run.owner])
         return wanted - rounds.succeeded - self.indexes_failed(run)
+
+    def _needs_no_more(self, run: Run) -> bool:
+        """Return whether enough pods that end by themselves have succeeded."""
+        rounds = run.rounds if run.ends_by_pods else None
+        return rounds is not None and self.completions_left(run, rounds) <= 0
 
     def _is_paused(self, run: Run) -> bool:
         """Return whether a run is of a Job that wants no pods now, though completions."""

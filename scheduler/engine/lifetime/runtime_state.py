@@ -107,7 +107,7 @@ class JobControllers(Protocol):
     def completions_of(self, owner: Object) -> int:
         """Return how many pods of a Job have to succeed."""
 
-    def pods_of_round(self, owner: Object) -> int | None:
+    def pods_of_round(self, owner: Object, *, alone: bool = False) -> int | None:
         """Return how many pods of a Job run for themselves; None where they do not."""
 
     def deadline_of(self, owner: Object) -> int | None:

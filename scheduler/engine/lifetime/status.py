@@ -10,6 +10,7 @@ from scheduler.model.durations import stamp_text
 from scheduler.model.jobs import (
     completions_of,
     is_managed_elsewhere,
+    is_work_queue,
     pods_at_once,
     succeeded_of,
     with_index,
@@ -259,6 +260,8 @@ def _succeeded_before(lifetime: RuntimeState, job: Object, run: Run) -> int:
         return (
             min(succeeded_of(job.status)[0], completions_of(job.spec)) if stays else 0
         )
+    if is_work_queue(job.spec):
+        return run.rounds.succeeded
     return min(run.rounds.succeeded, completions_of(job.spec))
 
 
@@ -266,6 +269,8 @@ def _status_in_round(
     job: Object, status: dict[str, Any], succeeded: int
 ) -> dict[str, Any]:
     """Return what a round after the first changes; the last one may be smaller."""
+    if is_work_queue(job.spec):
+        return {**status, "succeeded": succeeded}
     left = completions_of(job.spec) - succeeded
     fewer = {name: min(count, left) for name, count in status.items()}
     return {**fewer, "succeeded": succeeded}
@@ -275,6 +280,8 @@ def _ended_pods(job: Object, run: Run) -> int:
     """Return how many pods ended as the job did: one that fails ends it."""
     if run.failed or job.key.kind != "Job":
         return 1
+    if run.rounds is not None and is_work_queue(job.spec):
+        return run.rounds.succeeded
     return completions_of(job.spec)
 
 

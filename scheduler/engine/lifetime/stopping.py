@@ -16,6 +16,7 @@ from scheduler.engine.lifetime.starting import RunStarting
 from scheduler.model import reasons
 from scheduler.model.decisions import Fail, Finish
 from scheduler.model.durations import NEVER, stamp_text
+from scheduler.model.jobs import is_work_queue
 from scheduler.model.objects import Key, Object
 
 # ------------------------------------------------------------------------
@@ -46,6 +47,11 @@ class RunEnding(RunStarting):
             self.timers.add(run.step[1], Due.COMPLETE, run.owner)
         else:
             self.jobs.ended(owner, run)
+
+    def _complete_now(self, run: Run) -> None:
+        """End a run of which enough pods have succeeded."""
+        run.ends_ms = self.context.now_ms
+        self._finish(run)
 
     def _complete(self, run: Run) -> None:
         """Let everybody see that the work is done."""
@@ -354,13 +360,24 @@ class RunScaling(RunStopping):
         Source: docs/semantics/kueue-lifecycle.md#parallelism-of-a-running-job.
         """
         done = 0 if run.rounds is None else run.rounds.succeeded
+        alone = run.ends_by_pods
         self.complete_by_pods(run, job, done)
         rounds = run.rounds
         if rounds is None or not rounds.alone:
             return
         run.pods.sort(key=lambda pod: (pod not in run.ready, pod not in self.placed))
-        count = min(rounds.pods, self.completions_left(run, rounds))
+        count = max(0, self.completions_left(run, rounds))
+        if not (rounds.succeeded and is_work_queue(job.spec)):
+            count = min(rounds.pods, count)
         self.shrink(run, [{**one, "count": count} for one in pod_sets])
+        if self._needs_no_more(run):
+            self._complete_now(run)
+            return
+        for pod in run.pods:
+            if not alone and run.kept_ms:
+                run.begun[pod] = run.kept_ms
+            if not alone and pod in run.ready and pod not in run.ends:
+                self._pod_runs(run, pod, run.ready_ms)  # it has a time of its own now
         if run.step is None:
             self.fill_up(run, job, pod_sets)
         if run.ready_ms is not None:

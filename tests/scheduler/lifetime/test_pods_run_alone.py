@@ -301,3 +301,44 @@ def test_a_pod_with_little_work_left_succeeds_before_it_would_fail():
     world = of_pods(stack="kube", parallelism=2, **ends)
     assert finished(world) == [50]  # two failures back off for 20 s
     assert world.get(SIX).status["succeeded"] == 2
+
+
+def _queue_of_work(*more: dict, cpu: int = 8, parallelism: int) -> World:
+    """A Job without completions: it makes no more pods after the first success."""
+    made = job("six", parallelism=parallelism, runtime="30s")
+    del made["spec"]["completions"]
+    return world_of(node("n1", cpu=cpu), *more, made, stack="kube")
+
+
+def test_a_work_queue_of_one_pod_that_gets_more_ends_with_the_last():
+    world = _queue_of_work(coming("n2", "10s", 0), parallelism=1)
+    edited(world, 10, parallelism=3)
+    assert finished(world) == [40]
+    assert world.get(SIX).status["succeeded"] == 3
+
+
+@pytest.mark.parametrize("parallelism", [0, 1, 2])
+def test_a_work_queue_with_a_success_leaves_running_pods_alone(parallelism):
+    more = coming("n2", "20s", 1), coming("n3", "32s", 0)
+    world = _queue_of_work(*more, cpu=3, parallelism=4)
+    edited(world, 32, parallelism=parallelism)
+    assert counts(world, 33) == [(3, 1)]
+    assert finished(world) == [50]
+    assert world.get(SIX).status["succeeded"] == 4
+
+
+def test_a_paused_job_of_one_pod_makes_it_again():
+    tick = coming("n2", "10s", 0), coming("n3", "50s", 0)
+    world = of_pods(*tick, stack="kube", parallelism=1)
+    edited(world, 10, parallelism=0)
+    edited(world, 50, parallelism=1)
+    assert finished(world) == [80]
+
+
+def test_a_work_queue_ends_when_its_last_pod_is_lost_after_a_success():
+    world = _queue_of_work(coming("n2", "40s", 0), cpu=2, parallelism=3)
+    simulate(world, until_ms=40_000)
+    [last] = world.lifetime.runs[SIX].pods
+    world.lifetime.lose_pod(last)
+    assert finished(world) == [40]
+    assert world.get(SIX).status["succeeded"] == 2

@@ -161,18 +161,19 @@ class JobLength(StatefulSets):
         kind: JobKind = registry.lookup("job-kind", job["kind"])
         return max(1, kind.waves(job))
 
-    def pods_of_round(self, owner: Object) -> int | None:
+    def pods_of_round(self, owner: Object, *, alone: bool = False) -> int | None:
         """Return how many pods of a Job run for themselves; None where they work together.
 
         They do in an elastic Job, whose rounds change with its pods, and in a gang
-        that others do not follow.
+        that others do not follow, unless they are `alone` already.
         Source: docs/semantics/kueue-lifecycle.md#further-completions.
         """
         job = None if is_elastic(owner) else self._started_job(owner)
         if job is None or job["kind"] != "Job":
             return None
         pods, waves = pods_at_once(job["spec"]), waves_of(job["spec"])
-        return None if waves == 1 and (pods == 1 or _is_gang(job)) else pods
+        together = waves == 1 and (pods == 1 or _is_gang(job))
+        return None if together and not alone else pods
 
     def completions_of(self, owner: Object) -> int:
         """Return how many pods of a Job have to succeed."""
