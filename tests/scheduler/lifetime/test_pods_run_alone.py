@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import itertools
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -84,6 +85,43 @@ def test_a_job_that_says_it_is_a_gang_works_while_all_its_pods_are_ready(
     says(made)
     world = world_of(node("n1", cpu=4), made, stack="kube")
     assert finished(world) == []
+
+
+def _in_group_of(least: int, made: dict) -> list[dict]:
+    _is_in_pod_group(made)
+    return [
+        {
+            "apiVersion": "scheduling.x-k8s.io/v1alpha1",
+            "kind": "PodGroup",
+            "metadata": {"name": "all", "namespace": "default"},
+            "spec": {"minMember": least},
+        }
+    ]
+
+
+def _in_task_group_of(least: int, made: dict) -> list[dict]:
+    _has_task_groups(made)
+    group = {"name": "all", "minMember": least, "minResource": {"cpu": "1"}}
+    annotations = made["spec"]["template"]["metadata"]["annotations"]
+    annotations["yunikorn.apache.org/task-groups"] = json.dumps([group])
+    return []
+
+
+@pytest.mark.parametrize(
+    ("stack", "says"), [("kube", _in_group_of), ("yunikorn", _in_task_group_of)]
+)
+@pytest.mark.parametrize(("least", "ends"), [(2, [60]), (6, [])])
+def test_pods_run_alone_whose_group_starts_with_fewer_of_them(stack, says, least, ends):
+    made = job("six", parallelism=6, runtime="30s")
+    world = world_of(*says(least, made), node("n1", cpu=4), made, stack=stack)
+    assert finished(world) == ends
+
+
+@pytest.mark.parametrize("stack", ["kube", "yunikorn"])
+def test_no_job_is_elastic_without_kueue(stack):
+    made = job("six", parallelism=6, runtime="30s")
+    made["metadata"]["annotations"]["kueue.x-k8s.io/elastic-job"] = "true"
+    assert finished(world_of(node("n1", cpu=4), made, stack=stack)) == [60]
 
 
 def test_a_place_is_free_when_the_pod_on_it_ends():

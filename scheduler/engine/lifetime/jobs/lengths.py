@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from scheduler.engine.lifetime.admission import owner_key
@@ -164,16 +165,38 @@ class JobLength(StatefulSets):
     def pods_of_round(self, owner: Object, *, alone: bool = False) -> int | None:
         """Return how many pods of a Job run for themselves; None where they work together.
 
-        They do in an elastic Job, whose rounds change with its pods, and in a gang
-        that others do not follow, unless they are `alone` already.
+        They do in a Job that is elastic for Kueue, whose rounds change with its pods,
+        and in a gang that others do not follow, unless they are `alone` already.
         Source: docs/semantics/kueue-lifecycle.md#further-completions.
         """
-        job = None if is_elastic(owner) else self._started_job(owner)
+        elastic = self.host.kueue is not None and is_elastic(owner)
+        job = None if elastic else self._started_job(owner)
         if job is None or job["kind"] != "Job":
             return None
         pods, waves = pods_at_once(job["spec"]), waves_of(job["spec"])
-        together = waves == 1 and (pods == 1 or _is_gang(job))
+        together = waves == 1 and (pods == 1 or self._is_gang(job, pods))
         return None if together and not alone else pods
+
+    def _is_gang(self, job: dict[str, Any], pods: int) -> bool:
+        """Return whether a Job says that its `pods` work together, or start together.
+
+        Where its PodGroup or task group starts with fewer, they do not.
+        """
+        template = job["spec"].get("template") or {}
+        metadata, spec = template.get("metadata") or {}, template.get("spec") or {}
+        annotations = metadata.get("annotations") or {}
+        if read_timing(job["metadata"].get("annotations") or {}).gang:
+            return True
+        if spec.get("schedulingGroup") or spec.get("workloadRef"):
+            return True
+        if name := gang_of(metadata.get("labels") or {}):
+            namespace = job["metadata"].get("namespace") or "default"
+            group = self.host.objects.get(Key("PodGroup", namespace, name))
+            return group is None or int(group.spec.get("minMember") or 0) >= pods
+        if not any(one.startswith(_TASK_GROUP) for one in annotations):
+            return False
+        least = _least_members(annotations)
+        return least is None or least >= pods
 
     def completions_of(self, owner: Object) -> int:
         """Return how many pods of a Job have to succeed."""
@@ -244,13 +267,14 @@ class JobLength(StatefulSets):
         return {**job, "spec": spec}
 
 
-def _is_gang(job: dict[str, Any]) -> bool:
-    """Return whether a Job says that its pods work together, or start together."""
-    template = job["spec"].get("template") or {}
-    metadata, spec = template.get("metadata") or {}, template.get("spec") or {}
-    return (
-        read_timing(job["metadata"].get("annotations") or {}).gang
-        or bool(gang_of(metadata.get("labels") or {}))
-        or any(one.startswith(_TASK_GROUP) for one in metadata.get("annotations") or {})
-        or bool(spec.get("schedulingGroup") or spec.get("workloadRef"))
-    )
+def _least_members(annotations: dict[str, str]) -> int | None:
+    """Return the minMember of a pod's task group; None where none can be read.
+
+    What is wrong in task groups is said where YuniKorn reads them.
+    """
+    try:
+        groups = json.loads(annotations.get(f"{_TASK_GROUP}s") or "[]")
+        least = {one["name"]: int(one["minMember"]) for one in groups}
+    except (KeyError, TypeError, ValueError):
+        return None
+    return least.get(annotations.get(f"{_TASK_GROUP}-name"))
