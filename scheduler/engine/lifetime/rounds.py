@@ -178,6 +178,8 @@ class RunRounds(RuntimeState):
         kept += sum(done for _, done in run.parts)
         kept += sum(self._work_of(run, rounds, pod)[0] for pod in run.pods)
         gained = max(0, kept // max(1, rounds.pods) - run.kept_ms)
+        if run.counted_ms is not None:
+            since_ms = max(since_ms, run.counted_ms)
         return gained, max(0, self.context.now_ms - since_ms - gained)
 
     def last_end(self, run: Run, rounds: Rounds) -> int | None:

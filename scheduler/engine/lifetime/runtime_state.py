@@ -378,11 +378,14 @@ class Checkpoints:
     ) -> None:
         """Count what one of so many `pods` that run for themselves keeps and loses.
 
-        Of a Workload that is its share of the work, since the others go on.
+        Of a Workload that is its share of the work, since the others go on; a stop
+        counts no share again.
         """
         if not (kept_ms or lost_ms):
             return
         said = _sentence(kept_ms, lost_ms)
+        since = run.started_ms if run.counted_ms is None else run.counted_ms
+        run.counted_ms = (since or 0) + lost_ms // pods
         pods = pods if run.owner.kind == WORKLOAD else 1
         run.lost_ms += lost_ms // pods
         if not kept_ms and run.owner.kind != WORKLOAD:

@@ -17,7 +17,14 @@ from scheduler.engine.tick import simulate
 from scheduler.engine.world import World
 from scheduler.model.decisions import Checkpoint, Finish
 from scheduler.model.objects import Key, Object
-from tests.builders import job, node, pod, small_cluster, world_of
+from tests.builders import (
+    job,
+    node,
+    pod,
+    small_cluster,
+    workload_priority,
+    world_of,
+)
 
 SIX = Key("Job", "default", "six")
 STACKS = ("kueue", "kube", "yunikorn")
@@ -380,3 +387,26 @@ def test_a_work_queue_ends_when_its_last_pod_is_lost_after_a_success():
     world.lifetime.lose_pod(last)
     assert finished(world) == [40]
     assert world.get(SIX).status["succeeded"] == 2
+
+
+def evicted_at(at_s: int, *, loses_s: int | None = None, **of_job: Any) -> World:
+    """Four of six pods, of which one may be lost, before another Job takes the quota."""
+    boss = job("boss", queue="main", cpu=6, priority_class="high", arrival=f"{at_s}s")
+    nodes = coming("n2", f"{loses_s or 1}s", 0), node("n1", cpu=9)
+    queue = small_cluster(cpu=6, within="LowerPriority")
+    made = job("six", queue="main", **{"parallelism": 4, "runtime": "100s", **of_job})
+    steps = {"latencies": {"suspension": "3s"}}
+    world = world_of(
+        *queue, workload_priority("high", 10), *nodes, made, boss, simulation=steps
+    )
+    if loses_s is not None:
+        simulate(world, until_ms=loses_s * 1000)
+        world.lifetime.lose_pod(min(world.keys("Pod")))
+    return world
+
+
+def test_a_stop_counts_what_a_lost_pod_lost_only_once():
+    world = evicted_at(37, loses_s=39)
+    simulate(world, until_ms=40_000)
+    [lost] = [run.lost_ms for run in world.lifetime.runs.values() if run.lost_ms]
+    assert lost == 40_000
