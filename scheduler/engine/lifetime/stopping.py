@@ -224,7 +224,8 @@ class RunStopping(RunEnding):
 
         Source: docs/semantics/kueue-lifecycle.md#pods-of-a-job-that-fail.
         """
-        self._next(run, Due.REPLACE, delay)
+        if run.step_due() != Due.SUSPEND:
+            self._next(run, Due.REPLACE, delay)
         job = self.job_key(run.owner)
         if job.kind == "Job":
             until = self.context.now_ms + delay

@@ -410,3 +410,15 @@ def test_a_stop_counts_what_a_lost_pod_lost_only_once():
     simulate(world, until_ms=40_000)
     [lost] = [run.lost_ms for run in world.lifetime.runs.values() if run.lost_ms]
     assert lost == 40_000
+
+
+def test_a_pod_that_fails_does_not_put_off_the_suspension_of_its_job():
+    world = evicted_at(18, fails_after="20s")
+    ended = {"type": "QuotaReserved", "status": "False"}
+    seen = []
+    for at in (20_900, 21_100):
+        simulate(world, until_ms=at)
+        [six] = [key for key in world.keys("Workload") if "six" in key.name]
+        held = world.get(six).status["conditions"]
+        seen.append(any(ended.items() <= one.items() for one in held))
+    assert seen == [False, True]
