@@ -442,6 +442,7 @@ class RunStarting(RunRounds):
         if delay:
             run.seen_ms = self.context.now_ms + delay
             self.timers.add(run.seen_ms, Due.SEEN, run.owner)
+            self._touch(run.owner)  # what is read of its Job meanwhile writes it
         else:
             self._report_ready(run, True)
 

@@ -422,3 +422,17 @@ def test_a_pod_that_fails_does_not_put_off_the_suspension_of_its_job():
         held = world.get(six).status["conditions"]
         seen.append(any(ended.items() <= one.items() for one in held))
     assert seen == [False, True]
+
+
+def test_a_job_of_a_least_parallelism_that_is_stored_gets_ready():
+    made = job("six", queue="main", parallelism=3, completions=7, runtime="30s")
+    least = {"kueue.x-k8s.io/job-min-parallelism": "1"}
+    made["metadata"]["annotations"] |= least
+    steps = {"latencies": {"readiness": "1s", "podStart": "2s"}}
+    queue = small_cluster(cpu=6)
+    world = world_of(*queue, node("n1", cpu=4), made, simulation=steps)
+    simulate(world, until_ms=2_500)
+    again = World.decode(world.encode())
+    simulate(world, until_ms=4_000)
+    simulate(again, until_ms=4_000)
+    assert again.hash() == world.hash()
