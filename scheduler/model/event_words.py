@@ -41,6 +41,7 @@ class Befallen(Words, prefix="befallen"):
         "available: {available}. "
     )
     KEPT = "{long} s of work are kept by a checkpoint"
+    SUCCEEDED = "{long} s of work are kept: pods that succeeded have done it"
     LOST = "{long} s of work are lost: no checkpoint keeps them"
 
 

@@ -336,6 +336,7 @@ class Checkpoints:
     def stop(
         self,
         run: Run,
+        timing: Timing,
         cost: tuple[int, int],
         emit: Callable[[Decision], None],
         *,
@@ -343,7 +344,7 @@ class Checkpoints:
     ) -> None:
         """Count what a stop keeps and throws away (ms).
 
-        What checkpoints keep is reported; `by` is the pod that was lost. Where a
+        What is kept is reported; `by` is the pod that was lost. Where a
         Workload keeps its quota meanwhile, what is lost is reported as well.
         """
         now = self.context.now_ms
@@ -354,6 +355,8 @@ class Checkpoints:
         begins_again = by is not None and run.owner.kind == "Workload"
         if kept or (begins_again and lost):
             said = _sentence(kept, lost)
+            if kept and (timing.checkpoint_every or self.every) is None:
+                said = Befallen.SUCCEEDED.said(long=kept / 1000)
             emit(
                 Checkpoint(
                     at_ms=now,

@@ -119,7 +119,8 @@ class RunEnding(RunStarting):
 
     def lose(self, run: Run, since_ms: int, *, by: Key | None = None) -> None:
         """Count what a stop throws away, and what checkpoints keep of it."""
-        self.checkpoints.stop(run, self.cost(run, since_ms), self._emit, by=by)
+        timing = self.timing(self.host.objects[run.owner])
+        self.checkpoints.stop(run, timing, self.cost(run, since_ms), self._emit, by=by)
         if run.rounds is not None and run.rounds.alone:
             for pod in run.pods:
                 self._leave_part(run, pod, self._work_of(run, run.rounds, pod)[0])

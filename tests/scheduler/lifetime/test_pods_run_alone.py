@@ -412,6 +412,18 @@ def test_a_stop_counts_what_a_lost_pod_lost_only_once():
     assert lost == 40_000
 
 
+def test_a_stop_says_whether_pods_that_succeeded_or_a_checkpoint_kept_the_work():
+    said = []
+    for more in ({}, {"checkpoint_every": "1s"}):
+        world = evicted_at(15, runtime="10s", completions=9, **more)
+        made = simulate(world, until_ms=20_000).decisions
+        said += [one.message for one in made if isinstance(one, Checkpoint)]
+    assert said == [
+        "10 s of work are kept: pods that succeeded have done it",
+        "18 s of work are kept by a checkpoint",
+    ]
+
+
 def test_a_pod_that_fails_does_not_put_off_the_suspension_of_its_job():
     world = evicted_at(18, fails_after="20s")
     ended = {"type": "QuotaReserved", "status": "False"}

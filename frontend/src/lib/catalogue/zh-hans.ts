@@ -2134,6 +2134,7 @@ export const ZH_HANS: Words = {
   "said.befallen.deleted": "节点已被删除",
   "said.befallen.noNode": "不存在 Pod 所写名称的节点",
   "said.befallen.kept": "检查点保住了 {long} 秒的工作",
+  "said.befallen.succeeded": "保住了 {long} 秒的工作：由已成功的 Pod 完成",
   "said.befallen.lost": "损失了 {long} 秒的工作：没有检查点保住它们",
   "said.refused.notThere": "此沙盒中没有 {kind} {name}",
   "said.refused.lookOnly": "您可以查看此沙盒，但不能更改",
