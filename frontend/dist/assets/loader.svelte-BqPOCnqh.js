@@ -1,0 +1,1 @@
+export{t as loader}from"./loader.svelte-Qm_2u9OA.js";
