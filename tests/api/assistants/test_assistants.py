@@ -314,7 +314,7 @@ async def test_whether_work_would_start_takes_the_run_times_that_are_chosen(shar
         made = await ask(client, "import_files", files=files, title="One node")
         asked = {"sandbox": sandbox_of(made), "manifest": work}
         said = await ask(client, "would_start", run_times=["name=new:7m"], **asked)
-        assert "and start 7m" in said
+        assert "the last 7m" in said
         wrong = {**asked, "run_times": ["seven"]}
         assert "seven" in await refused(client, "would_start", **wrong)
 

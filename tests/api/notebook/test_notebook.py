@@ -234,7 +234,7 @@ def test_whether_work_would_start_takes_the_run_times_that_are_chosen(
     server = quotalab.connect(shared_run.url)
     new = job("new", parallelism=2)  # its second pod follows the first
     for world in (quotalab.open(tmp_path), server.open(tmp_path, title="One node")):
-        assert "and start 7m" in str(world.would(new, run_times=["name=new:7m"]))
+        assert "the last 7m" in str(world.would(new, run_times=["name=new:7m"]))
         with pytest.raises(SchedulerError, match="seven"):
             world.would(new, run_times=["seven"])
 
