@@ -85,3 +85,18 @@ def _void_runs(world: World) -> Iterator[str]:
         ends = run.ends_ms if run.active else None
         if ends is not None and ends < world.context.now_ms:
             yield f"{owner} should have ended at {ends} ms"
+
+
+def due_later(world: World) -> list[tuple[int, int, Key]]:
+    """Return what is still to happen in a world: when, which `Due`, and of whom.
+
+    A world that is stored and loaded has the same: nothing is set that is not stored.
+    """
+    stage, now = world.lifetime, world.context.now_ms
+    found = {
+        (at_ms, due, key)
+        for at_ms, entries in stage.timers.entries.items()
+        for due, key, attempt in entries
+        if at_ms > now and stage._stands(at_ms, due, key, attempt)
+    }
+    return sorted(found)

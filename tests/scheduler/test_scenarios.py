@@ -212,7 +212,9 @@ def test_stored_and_loaded_midway_it_ends_the_same(name):
     world = opened(name).world
     for part in (1, 2):
         simulate(world, until_ms=instants[len(instants) * part // 3])
+        awaited = invariants.due_later(world)
         world = World.decode(world.encode())
+        assert invariants.due_later(world) == awaited
     simulate(world, until_ms=horizon_of(name))
     assert world.hash() == made.world.hash()
 

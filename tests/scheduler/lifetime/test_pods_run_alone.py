@@ -17,6 +17,7 @@ from scheduler.engine.tick import simulate
 from scheduler.engine.world import World
 from scheduler.model.decisions import Checkpoint, Finish
 from scheduler.model.objects import Key, Object
+from tests import invariants
 from tests.builders import (
     job,
     node,
@@ -321,6 +322,7 @@ def test_a_world_stored_before_a_quota_is_given_back_gives_it_back(
     for at in instants_ms:
         simulate(world, until_ms=at)
         stored.append(World.decode(world.encode()))
+        assert invariants.due_later(stored[-1]) == invariants.due_later(world)
     for one in (world, *stored):
         simulate(one, until_ms=300_000)
     assert {one.hash() for one in stored} == {world.hash()}
