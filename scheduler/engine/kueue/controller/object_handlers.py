@@ -105,7 +105,7 @@ class ObjectHandlers:
         spec = read_queue(obj.manifest)
         known = self.cluster.forest.queues.get(spec.name)
         if known is not None:
-            known.asked = True  # here, where it is held against what comes
+            known.asked = True  # an edit may change what was asked before
             if known.spec == spec and not restore:
                 return
         if known is not None:
