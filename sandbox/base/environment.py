@@ -197,7 +197,6 @@ def database(url: str) -> dict[str, Any]:
         "PASSWORD": unquote(parts.password or ""),
         "HOST": options.pop("host", parts.hostname or ""),
         "PORT": str(parts.port or ""),
-        "CONN_MAX_AGE": 0 if most else number("DATABASE_CONN_MAX_AGE", 0),
         "CONN_HEALTH_CHECKS": True,
         "OPTIONS": options,
     }
@@ -227,7 +226,6 @@ def sqlite(path: Path) -> dict[str, Any]:
     return {
         "ENGINE": "django.db.backends.sqlite3",
         "NAME": path,
-        "CONN_MAX_AGE": number("DATABASE_CONN_MAX_AGE", 0),
         "OPTIONS": {
             "transaction_mode": "IMMEDIATE",
             "timeout": 20,

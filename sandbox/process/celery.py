@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging.config
 import os
+import sys
 
 from celery import Celery
 from celery.signals import celeryd_after_setup, heartbeat_sent, setup_logging
@@ -14,6 +15,8 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "sandbox.settings")
 
 app = Celery("quotalab")
 app.config_from_object("django.conf:settings", namespace="CELERY")
+# Read when the tasks are loaded; without it every task opens a connection of its own.
+app.conf["CELERY_DB_REUSE_MAX"] = sys.maxsize
 app.autodiscover_tasks(["sandbox.worker"])
 
 #: The queue of ticks that any process may make.

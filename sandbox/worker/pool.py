@@ -24,6 +24,7 @@ from celery import bootsteps
 from celery.signals import task_postrun, task_prerun, worker_shutting_down
 from celery.worker import state
 from celery.worker.consumer.tasks import Tasks
+from django.db import close_old_connections, connection
 
 from sandbox.base import counters
 from sandbox.process import schema_version, services, watchdog
@@ -39,6 +40,8 @@ MOST_REVOKED = 500
 #: Added to the nice value of processes that compute for long: the web process and the
 #: ticks of others, which take milliseconds, come first where processors are few.
 LONG_WORK_NICE = 5
+#: A connection is kept so long: to open one takes longer than the statements of a tick.
+CONNECTION_S = 60
 #: A process that finds a database which a newer version migrated ends so, and all with it.
 OUTDATED = os.EX_CONFIG
 END_SIGNALS = (signal.SIGTERM, signal.SIGINT)
@@ -138,6 +141,7 @@ class WorkerPool:
             watch = threading.Thread(target=_end_with, args=(self.reading,))
             watch.daemon = True
             watch.start()
+            connection.settings_dict["CONN_MAX_AGE"] = CONNECTION_S
             if place > 0:
                 os.nice(LONG_WORK_NICE)
             status = work(name_of(place), self.queues_of(place))
@@ -179,6 +183,7 @@ def work(name: str, queues: list[str]) -> int:
         without_heartbeat="ALIVE_FILE" not in os.environ,
     )
     services.start()
+    task_prerun.connect(close_old_connections)
     task_prerun.connect(_end_if_outdated)
     worker.start()
     return int(worker.exitcode or 0)

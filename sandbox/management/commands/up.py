@@ -129,9 +129,6 @@ def _listening(port: int) -> Iterator[socket.socket]:
 @contextlib.contextmanager
 def _children(width: int, *, lock: int) -> Iterator[Children]:
     """Start bus and worker, the database brought up to date in between."""
-    # For the children alone: this process has read its settings. A thread of the
-    # web server ends with its request, a worker's lives on and keeps its connection.
-    os.environ.setdefault("DATABASE_CONN_MAX_AGE", "60")
     path = Path(settings.BUS_URL.removeprefix("unix://"))
     make_private(path.parent)
     clear_stale_bus(settings.BUS_URL, path)
