@@ -1,7 +1,8 @@
 """The clock: asks the workers, many times a second, to advance what is due.
 
 Any number of clocks may run; a lease on the bus lets one of them speak. Should two
-ever speak at once, nothing is lost: a pulse only looks what is due.
+ever speak at once, nothing is lost: of two pulses each sends what it marked. A worker
+that makes ticks has no part in it.
 """
 
 from __future__ import annotations
@@ -13,20 +14,23 @@ import time
 
 import redis
 from django.conf import settings
-from kombu.exceptions import OperationalError
+from django.db import InterfaceError, InternalError, OperationalError, connection
+from kombu.exceptions import OperationalError as BusError
 
 from sandbox.base.probe import show_life
 from sandbox.process.celery import app
-from sandbox.process.idle_flag import MARK, WAKE
+from sandbox.process.idle_flag import LOOKED, MARK, WAKE, mark_if_idle
 from sandbox.process.services import bus_client
+from sandbox.worker.pulses import pulse
 
 logger = logging.getLogger(__name__)
 
-PULSE = "sandbox.pulse"
+#: The task that looks which parts wait to be run, and for forecasts that are due.
+LOOK = "sandbox.look"
 LEASE = "quotalab:clock"
 LEASE_MS = 2000
-# With this many tasks waiting no worker is keeping up; more pulses would not help.
-LONGEST_QUEUE = 200
+#: Away or busy or full; its connection closed meanwhile; taking no changes (PostgreSQL).
+DATABASE_AWAY = (OperationalError, InterfaceError, InternalError)
 PAUSE_AFTER_TROUBLE_S = 0.25
 #: While nothing plays the clock looks this seldom, unless it is woken.
 REST_S = 1.0
@@ -40,6 +44,8 @@ class Clock:
         self.bus = bus_client(settings.BUS_URL)
         self.troubled = False
         self.resting = False  # it is the one that speaks, and nothing plays
+        self.looked = True  # somebody looked for parts less than a second ago
+        self.is_free = False  # nothing that a clock asked for waits to be begun
         self.shown_at = 0.0  # monotonic seconds
         self.tidied_at = time.monotonic()
 
@@ -61,23 +67,28 @@ class Clock:
             if not well:
                 stop.wait(PAUSE_AFTER_TROUBLE_S)
         self.resign()
+        connection.close()
 
     def beat(self) -> bool:
-        """Send one pulse if this clock is the one that sends; return whether the bus answered."""
+        """Send what is due if this clock is the one that speaks; return whether it could."""
         try:
             if self._speaks():
-                app.send_task(PULSE, retry=False)
+                idle = not pulse() and mark_if_idle()
+                if self.is_free and not (self.looked or idle):
+                    app.send_task(LOOK, retry=False)
                 # Have old history cleared away, once in a while.
-                if time.monotonic() - self.tidied_at > settings.TIDY_EVERY_S:
+                tidied_s = time.monotonic() - self.tidied_at
+                if self.is_free and tidied_s > settings.TIDY_EVERY_S:
                     self.tidied_at = time.monotonic()
                     app.send_task("sandbox.tidy", retry=False)
-        except (redis.RedisError, OperationalError, OSError) as problem:
+        except (redis.RedisError, BusError, OSError, *DATABASE_AWAY) as problem:
+            connection.close()  # the next beat opens another
             if not self.troubled:
-                logger.warning("clock cannot reach the bus", extra={"problem": problem})
+                logger.warning("the clock stands", extra={"problem": problem})
             self.troubled = True
             return False
         if self.troubled:
-            logger.warning("clock reaches the bus again")
+            logger.warning("the clock goes on")
         self.troubled = False
         # Once a second is often enough for a health check.
         if time.monotonic() - self.shown_at > 1.0:
@@ -105,24 +116,19 @@ class Clock:
             self.bus.close()
 
     def _speaks(self) -> bool:
-        """Return whether to send a pulse: never behind another that still waits.
-
-        It would find nothing more, and where pulses take longer than they are apart, what
-        they send would wait behind so many that it is too old when its turn comes.
-        """
-        queue = app.conf.task_default_queue
+        """Return whether to send what is due; note what else the bus says."""
         with self.bus.pipeline(transaction=False) as ask:
             ask.set(LEASE, self.token, nx=True, px=LEASE_MS)
             ask.get(LEASE)
             ask.pttl(LEASE)
-            ask.llen(queue)
-            ask.lindex(queue, 0)
+            ask.llen(app.conf.task_default_queue)
+            ask.exists(LOOKED)
             ask.exists(MARK)
-            _, holder, left_ms, waiting, last, still = ask.execute()
+            _, holder, left_ms, waiting, looked, still = ask.execute()
         self.resting = holder == self.token and bool(still)
+        self.looked, self.is_free = bool(looked), not waiting
         if holder != self.token:
             return False
         if left_ms < LEASE_MS - 1000 * REST_S / 2:
             self.bus.pexpire(LEASE, LEASE_MS)
-        follows_one = f'"{PULSE}"'.encode() in (last or b"")
-        return bool(waiting < LONGEST_QUEUE and not still and not follows_one)
+        return not still

@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 import logging
-import secrets
 import time
 
 from celery import shared_task
 from celery.signals import worker_process_init
 from django.conf import settings
-from django.db import InterfaceError, InternalError, OperationalError
-from django.db.models import Case, Exists, F, OuterRef, QuerySet, Value, When
+from django.db.models import F
 
 from sandbox.actions import do_clear, do_end_guests, do_fail, do_ticks, do_trim
 from sandbox.answers import work as answers
 from sandbox.base import counters
-from sandbox.base.database_time import DatabaseTime, database_seconds
+from sandbox.base.database_time import DatabaseTime
 from sandbox.base.errors import OvertakenError
 from sandbox.base.memory import collect_seldom
 from sandbox.experiments import work as experiments
 from sandbox.forecasts import asking
 from sandbox.forecasts import work as forecasts
-from sandbox.models import Lesson, Sandbox
-from sandbox.process import calls, idle_flag, services, watchdog
-from sandbox.process.celery import LESSONS, TICKS, app, own_queue
+from sandbox.models import Sandbox
+from sandbox.process import calls, watchdog
 from sandbox.retention.retention import BATCH, beginning, candidates, prune
 from sandbox.worker import running
+from sandbox.worker.clock import DATABASE_AWAY, LOOK
 from sandbox.world import leases
 from sandbox.world.kept import start_forgetting
 from sandbox.world.leases import Claim
@@ -42,14 +40,6 @@ NEARLY_S = 0.06
 MOST_TRIES = 2
 #: Clearing history away goes on for so long at a time.
 TIDY_S = 2.0
-#: A tick that its process has not begun after this is sent to all of them.
-EXPIRES_S = 3.0
-#: There a message may be lost after this, where fewer are in the queue than were sent.
-EXPIRES_FOR_ALL_S = 4.0
-#: Away or busy or full; its connection closed meanwhile; taking no changes (PostgreSQL).
-DATABASE_AWAY = (OperationalError, InterfaceError, InternalError)
-#: Sandboxes that one pulse sends; the next follows in 50 ms.
-MOST_SENT = 500
 
 
 @worker_process_init.connect
@@ -58,76 +48,11 @@ def _make_ready(**_: object) -> None:
     start_forgetting()
 
 
-@shared_task(name="sandbox.pulse", ignore_result=True)
-def pulse() -> int:
-    """Send every sandbox that is due to a worker; return how many.
-
-    A fixed number of statements. A message to all is sent again only where more sandboxes
-    wait than messages: those in the queue keep their place, however long it takes, or
-    under load each would be worth nothing when its turn comes. While nothing plays or
-    runs there is nothing to look for.
-    """
-    if idle_flag.mark_if_idle():
-        return 0
-    now = DatabaseTime()
-    due = Sandbox.objects.filter(playing=True, due_at__lte=now, lease_until__lt=now)
-    sent = due.exclude(queued_until=0)
-    new, late = due.filter(queued_until=0), sent.filter(queued_until__lt=now)
-    first = list(new.order_by("due_at").values_list("pk", flat=True)[:MOST_SENT])
-    oldest = late.order_by("queued_until", "due_at")
-    expired = list(oldest.values_list("pk", "warm")[:MOST_SENT])
-    count = _send_marked(new, first, EXPIRES_S)
-    # Its process did not begin it: it goes to whoever is there, once.
-    own = [pk for pk, warm in expired if warm]
-    count += _send_marked(late, own, EXPIRES_FOR_ALL_S, warm="")
-    if to_all := [pk for pk, warm in expired if not warm]:
-        lost = max(0, sent.filter(warm="").count() - _waiting_for_all())
-        count += _send_marked(late, to_all[:lost], EXPIRES_FOR_ALL_S)
+@shared_task(name=LOOK, ignore_result=True)
+def look() -> None:
+    """Begin forecasts that are due, and call workers to the parts of all work that wait."""
     asking.look()
     calls.look((experiments.WORK, forecasts.WORK, answers.WORK))
-    return count
-
-
-def _send_marked(
-    those: QuerySet[Sandbox], keys: list[str], seconds: float, **columns: str
-) -> int:
-    """Note in the rows of what is due that a message is on its way, and send it.
-
-    The ticket is of this call alone: of two pulses each sends what it marked, and marks
-    what is still one of `those`.
-    """
-    if not keys:
-        return 0
-    ticket = database_seconds() + seconds + secrets.randbelow(10**6) * 1e-9
-    those.filter(pk__in=keys).update(queued_until=ticket, **columns)
-    mine = Sandbox.objects.filter(pk__in=keys, queued_until=ticket).order_by("due_at")
-    held = Exists(Lesson.objects.running().filter(sandbox=OuterRef("pk")))
-    marked = list(mine.annotate(held=held).values_list("pk", "warm", "held"))
-    for pk, warm, lesson in marked:
-        send(pk, warm, ticket, lesson=lesson)
-    return len(marked)
-
-
-def _waiting_for_all() -> int:
-    bus = services.bus_client(settings.BUS_URL)
-    try:
-        return int(bus.llen(TICKS)) + int(bus.llen(LESSONS))
-    finally:
-        bus.close()
-
-
-def send(sandbox_id: str, warm: str, ticket: float, *, lesson: bool = False) -> None:
-    """Ask a process to advance the sandbox; the one that holds its world if any.
-
-    Processes take from their queues in turn: a lesson waits for one message of each other
-    queue, however many are in them.
-    """
-    app.send_task(
-        "sandbox.advance",
-        (sandbox_id, ticket),
-        retry=False,
-        queue=own_queue(warm, lesson=lesson) if warm else LESSONS if lesson else TICKS,
-    )
 
 
 @shared_task(name="sandbox.advance", ignore_result=True, bind=True)
@@ -139,14 +64,13 @@ def advance(self: object, sandbox_id: str, ticket: float | None = None) -> int:
     later message was sent and this one is worth nothing. An expiry of the message
     itself would be judged by the clock of whichever host takes it.
     """
-    if ticket is not None and not _newest(sandbox_id, ticket):
-        return 0
-    claim = leases.take(sandbox_id)
-    if claim is None:
-        return 0
     name = getattr(getattr(self, "request", None), "hostname", None) or ""
+    taken = leases.take_to_tick(sandbox_id, ticket, name)
+    if taken is None:
+        return 0
+    claim = taken.claim
     try:
-        if _count_try(claim, name) > MOST_TRIES:
+        if taken.tries > MOST_TRIES:
             # Pause a sandbox whose tick cost as many workers as may be, and say so.
             problem = (
                 f"its worker was lost, or stood still for {settings.STANDSTILL_S} s, "
@@ -154,32 +78,12 @@ def advance(self: object, sandbox_id: str, ticket: float | None = None) -> int:
             )
             _pause(claim, problem)
             return 0
-        if running.take_over(claim):
+        if taken.cluster and running.take_over(claim):
             return 0
         with leases.renewed(claim), watchdog.ended_after(settings.STANDSTILL_S):
             return _visit(claim)
     finally:
         leases.release(claim)
-
-
-def _count_try(claim: Claim, worker: str) -> int:
-    """Note that somebody begins here; return how often since anything was committed.
-
-    It is written before the work: a process that is lost writes nothing any longer.
-    """
-    mine = Sandbox.objects.filter(pk=claim.sandbox_id)
-    same = When(tried_at=F("revision"), then=F("tries") + 1)
-    mine.update(
-        queued_until=0,
-        warm=worker,
-        tries=Case(same, default=Value(1)),
-        tried_at=F("revision"),
-    )
-    return mine.values_list("tries", flat=True).first() or 0
-
-
-def _newest(sandbox_id: str, ticket: float) -> bool:
-    return Sandbox.objects.filter(pk=sandbox_id, queued_until=ticket).exists()
 
 
 def _visit(claim: Claim) -> int:

@@ -48,14 +48,46 @@ def take(sandbox_id: str, *, lease_s: float = LEASE_S) -> Claim | None:
     with connection.cursor() as cursor:
         cursor.execute(
             f"UPDATE {_TABLE} SET fence = fence + 1, lease_until = {now} + %s"
-            f" WHERE id = %s AND lease_until < {now}",
+            f" WHERE id = %s AND lease_until < {now} RETURNING fence",
             [lease_s, sandbox_id],
         )
-        if cursor.rowcount != 1:
-            return None
-        cursor.execute(f"SELECT fence FROM {_TABLE} WHERE id = %s", [sandbox_id])
         found = cursor.fetchone()
     return None if found is None else Claim(sandbox_id, found[0])
+
+
+@dataclass(frozen=True, slots=True)
+class TickClaim:
+    """A claim of who ticks, and what its row says."""
+
+    claim: Claim
+    #: How often somebody began here since anything was committed, with this time.
+    tries: int
+    #: The cluster that the sandbox follows, or "".
+    cluster: str
+
+
+def take_to_tick(sandbox_id: str, ticket: float | None, by: str) -> TickClaim | None:
+    """Return a claim for a process (`by`) whose message has this ticket.
+
+    None when another process holds the sandbox, or when a later message was sent. The
+    try is counted before the work: a process that is lost writes nothing any longer.
+    """
+    now = database_time.words()
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"UPDATE {_TABLE} SET fence = fence + 1, lease_until = {now} + %s,"
+            " queued_until = 0, warm = %s, tried_at = revision,"
+            " tries = CASE WHEN tried_at = revision THEN tries + 1 ELSE 1 END"
+            f" WHERE id = %s AND lease_until < {now}"
+            + (" AND queued_until = %s" if ticket is not None else "")
+            + " RETURNING fence, tries, cluster",
+            [LEASE_S, by, sandbox_id, *([] if ticket is None else [ticket])],
+        )
+        found = cursor.fetchone()
+    if found is None:
+        return None
+    fence, tries, cluster = found
+    return TickClaim(Claim(sandbox_id, fence), tries, cluster)
 
 
 def renew(claim: Claim, *, lease_s: float = LEASE_S) -> bool:

@@ -28,7 +28,7 @@ def bus_of(default_run: DefaultRun) -> Celery:
 def flood(default_run: DefaultRun, runs: list[Run]) -> None:
     """Send what the clock sends, many times over, in an order of the seed's."""
     calls = [("sandbox.advance", (run.path.rpartition("/")[2],)) for run in runs]
-    calls = [*calls, ("sandbox.pulse", ())] * COPIES
+    calls = [*calls, ("sandbox.look", ())] * COPIES
     random.Random(20).shuffle(calls)
     bus = bus_of(default_run)
     for name, words in calls:

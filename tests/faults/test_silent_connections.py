@@ -74,7 +74,7 @@ def test_silent_connections_end_while_others_are_served(impatient):
         ]
         assert impatient.get("/healthz") == {"status": "ok"}
         wait_for(lambda: all(is_closed(line) for line in lines), "the end of all")
-    words = ("Traceback", "ERROR", "sandbox.pulse", "sandbox.advance")
+    words = ("Traceback", "ERROR", "sandbox.look", "sandbox.advance")
     assert [word for word in words if word in impatient.says()] == []
 
 

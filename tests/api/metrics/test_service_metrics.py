@@ -15,7 +15,7 @@ from sandbox.answers import asking
 from sandbox.base import counters
 from sandbox.models import Sandbox
 from sandbox.process import services
-from sandbox.worker import tasks
+from sandbox.worker import pulses, tasks
 from tests.services.alerts import firing
 from tests.services.default_run import ROOT
 
@@ -47,7 +47,7 @@ def test_ticks_commits_queues_and_lag_are_counted(busy, person, samples):
     assert late["quotalab_lag_seconds", ""] > 1000
     made = tasks.advance.apply((busy.pk,)).get()
     actions.do_pause(person, busy.pk)
-    tasks.send(busy.pk, "", 1.0)
+    pulses.send(busy.pk, "", 1.0)
     found = samples()
     assert found["quotalab_tick_seconds_count", ""] == made > 0
     assert found["quotalab_tick_seconds_bucket", "+Inf"] == made
@@ -124,7 +124,7 @@ def test_an_alert_fires_under_its_load_and_none_in_calm(load, busy, person, valk
             Sandbox.objects.update(due_at=1)
         case "queued":
             for _ in range(151):
-                tasks.send(busy.pk, "", 1.0)
+                pulses.send(busy.pk, "", 1.0)
         case "waiting":
             asking.ask("explain", [busy], person)
         case "refused":

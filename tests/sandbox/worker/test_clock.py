@@ -7,21 +7,22 @@ import threading
 import time
 
 import pytest
+from django.db import OperationalError
 
 from sandbox import actions
 from sandbox.models import Sandbox
 from sandbox.process import idle_flag
+from sandbox.process.celery import TICKS
 from sandbox.worker import clock as clocks
-from sandbox.worker import tasks
 from sandbox.worker.clock import (
     LEASE,
-    LONGEST_QUEUE,
     Clock,
 )
 from tests.services.bus import running_bus
 from tests.services.default_run import wait_for
 
 QUEUE = "celery"
+pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
@@ -31,27 +32,32 @@ def clock(valkey):
     one.resign()
 
 
-def test_a_beat_puts_one_pulse_on_the_queue(valkey, clock):
+def due_again() -> None:
+    Sandbox.objects.update(due_at=0, queued_until=0)
+
+
+def test_a_beat_sends_what_is_due(valkey, clock, busy):
     assert clock.beat()
-    assert valkey.client().llen(QUEUE) == 1
+    assert valkey.client().llen(TICKS) == 1
 
 
-def test_of_two_clocks_one_speaks(valkey, clock):
+def test_of_two_clocks_one_speaks(valkey, clock, busy):
     clock.beat()
     other = Clock()
+    due_again()
     assert other.beat()
     other.resign()
-    assert valkey.client().llen(QUEUE) == 1
+    assert valkey.client().llen(TICKS) == 1
 
 
-def test_when_a_clock_resigns_another_one_speaks(valkey, clock):
+def test_when_a_clock_resigns_another_one_speaks(valkey, clock, busy):
     clock.beat()
-    valkey.client().delete(QUEUE)
+    due_again()
     other = Clock()
     clock.resign()
     other.beat()
     other.resign()
-    assert valkey.client().llen(QUEUE) == 1
+    assert valkey.client().llen(TICKS) == 2
 
 
 def test_a_clock_gives_up_only_its_own_lease(valkey, clock):
@@ -68,43 +74,40 @@ def test_a_lease_that_would_end_soon_after_a_rest_is_renewed(valkey, clock):
     assert valkey.client().pttl(LEASE) > 1400 * clocks.REST_S
 
 
-def test_a_pulse_that_nobody_has_begun_is_not_followed_by_another(valkey, clock):
+def test_who_shall_look_is_asked_once_until_somebody_begins(valkey, clock, busy):
     for _ in range(3):
         clock.beat()
     assert valkey.client().llen(QUEUE) == 1
-    valkey.client().lpush(QUEUE, "an advance")
-    clock.beat()
-    assert valkey.client().llen(QUEUE) == 3
-
-
-def test_a_queue_that_nobody_reads_does_not_grow_for_ever(valkey, clock):
-    valkey.client().rpush(QUEUE, *["waiting"] * LONGEST_QUEUE)
-    clock.beat()
-    assert valkey.client().llen(QUEUE) == LONGEST_QUEUE
-
-
-@pytest.mark.django_db(transaction=True)
-def test_while_nothing_plays_the_clock_speaks_seldom(valkey, clock):
-    tasks.pulse()
-    clock.beat()
-    assert valkey.client().llen(QUEUE) == 0
-    assert 0 < valkey.client().pttl(idle_flag.MARK) <= idle_flag.MARK_MS
-
-
-@pytest.mark.django_db(transaction=True)
-def test_who_plays_is_heard_at_the_next_beat(valkey, clock, make, person):
-    sandbox = make()
-    tasks.pulse()
-    actions.do_play(person, sandbox.pk)
+    valkey.client().delete(QUEUE)
     clock.beat()
     assert valkey.client().llen(QUEUE) == 1
 
 
-@pytest.mark.django_db(transaction=True)
+def test_nobody_is_asked_to_look_just_after_another_has(valkey, clock, busy):
+    valkey.client().set(idle_flag.LOOKED, 1)
+    clock.beat()
+    assert valkey.client().llen(QUEUE) == 0
+
+
+def test_while_nothing_plays_the_clock_speaks_seldom(valkey, clock):
+    for _ in range(2):
+        clock.beat()
+    assert (valkey.client().llen(QUEUE), clock.resting) == (0, True)
+    assert 0 < valkey.client().pttl(idle_flag.MARK) <= idle_flag.MARK_MS
+
+
+def test_who_plays_is_heard_at_the_next_beat(valkey, clock, make, person):
+    sandbox = make()
+    clock.beat()
+    actions.do_play(person, sandbox.pk)
+    clock.beat()
+    assert valkey.client().llen(TICKS) == 1
+
+
 def test_who_plays_ends_the_rest_of_the_clock(valkey, clock, make, person, monkeypatch):
     sandbox = make()
-    tasks.pulse()
-    clock.beat()
+    for _ in range(2):
+        clock.beat()
     assert clock.resting
     monkeypatch.setattr(clocks, "REST_S", 0)  # until it is woken, or all fails
     monkeypatch.setattr(idle_flag, "WAKE_MS", 60_000)
@@ -112,7 +115,6 @@ def test_who_plays_ends_the_rest_of_the_clock(valkey, clock, make, person, monke
     assert clock._rest()
 
 
-@pytest.mark.django_db(transaction=True)
 def test_a_mark_that_came_too_late_is_taken_away(valkey, make, monkeypatch):
     sandbox = make()
     ask = idle_flag._ask
@@ -126,10 +128,20 @@ def test_a_mark_that_came_too_late_is_taken_away(valkey, make, monkeypatch):
     assert not valkey.client().exists(idle_flag.MARK)
 
 
-@pytest.mark.django_db(transaction=True)
 def test_while_somebody_plays_there_is_no_mark(valkey, busy):
     assert not idle_flag.mark_if_idle()
     assert not valkey.client().exists(idle_flag.MARK)
+
+
+def test_a_database_that_is_away_is_waited_out(valkey, clock, busy, monkeypatch):
+    def away():
+        raise OperationalError("the connection is closed")
+
+    with monkeypatch.context() as lost:
+        lost.setattr(clocks, "pulse", away)
+        assert not clock.beat()
+    assert clock.beat()
+    assert valkey.client().llen(TICKS) == 1
 
 
 def test_a_lost_bus_is_waited_out(tmp_path, settings):
@@ -142,7 +154,7 @@ def test_a_lost_bus_is_waited_out(tmp_path, settings):
         one.resign()
 
 
-def test_a_running_clock_shows_that_it_lives(valkey, tmp_path, monkeypatch):
+def test_a_running_clock_shows_that_it_lives(valkey, tmp_path, busy, monkeypatch):
     alive, stop = tmp_path / "alive", threading.Event()
     monkeypatch.setenv("ALIVE_FILE", str(alive))
     thread = threading.Thread(target=Clock().run, args=(stop,))
@@ -150,7 +162,7 @@ def test_a_running_clock_shows_that_it_lives(valkey, tmp_path, monkeypatch):
     try:
         wait_for(alive.exists, "a sign of life")
         for _ in range(2):  # one waits at most: each comes once the other is taken
-            wait_for(lambda: valkey.client().rpop(QUEUE), "a pulse")
+            wait_for(lambda: valkey.client().rpop(QUEUE), "a call to look")
     finally:
         stop.set()
         thread.join()

@@ -39,9 +39,8 @@ class LostError(BaseException):
 
 def lose_worker(sandbox: Sandbox) -> None:
     """Begin a visit as a worker does, which then is lost."""
-    claim = leases.take(sandbox.pk, lease_s=-1)
-    assert claim is not None
-    tasks._count_try(claim, "worker")
+    assert leases.take_to_tick(sandbox.pk, None, "worker") is not None
+    Sandbox.objects.filter(pk=sandbox.pk).update(lease_until=0)
 
 
 def ended(signs: str = "pass") -> int:
@@ -171,9 +170,8 @@ def a_question(busy, person):
 
 
 def a_tick(busy, person):
-    claim = leases.take(busy.pk)
-    tasks._count_try(claim, "worker")
-    return partial(leases.renew, claim), Sandbox
+    taken = leases.take_to_tick(busy.pk, None, "worker")
+    return partial(leases.renew, taken.claim), Sandbox
 
 
 @pytest.mark.usefixtures("_ends_no_longer")

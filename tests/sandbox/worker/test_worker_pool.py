@@ -21,7 +21,7 @@ from sandbox.models import Sandbox
 from sandbox.process.celery import own_queue
 from sandbox.process.services import bus_client
 from sandbox.worker import pool as team
-from sandbox.worker import tasks
+from sandbox.worker import pulses
 from sandbox.worker.clock import LEASE
 from tests.services import migrated
 from tests.services.bus import running_bus
@@ -133,8 +133,8 @@ def test_a_tick_goes_where_the_world_is_and_if_nobody_begins_it_to_anybody(
 ):
     bus, mine = valkey.client(), own_queue("0.7@here")
     Sandbox.objects.filter(pk=busy.pk).update(warm="0.7@here")
-    tasks.pulse.apply()
+    pulses.pulse()
     assert (bus.llen(mine), bus.llen("ticks")) == (1, 0)
     Sandbox.objects.filter(pk=busy.pk).update(queued_until=time.time() - 1)
-    tasks.pulse.apply()
+    pulses.pulse()
     assert (bus.llen(mine), bus.llen("ticks")) == (1, 1)

@@ -17,7 +17,7 @@ from api.idempotency import FREE_AFTER
 from sandbox import actions
 from sandbox.base.database_time import DatabaseTime, database_seconds
 from sandbox.models import Answer, Sandbox
-from sandbox.worker import tasks
+from sandbox.worker import pulses, tasks
 from sandbox.world import leases
 from tests.sandbox.conftest import row
 
@@ -74,12 +74,12 @@ def test_a_pulse_of_any_clock_sends_what_is_due_and_once(
     busy, host, ahead, monkeypatch
 ):
     sent = []
-    monkeypatch.setattr(tasks, "send", lambda *a, **_: sent.append(a[0]))
+    monkeypatch.setattr(pulses, "send", lambda *a, **_: sent.append(a[0]))
     make_due(busy)
     host(ahead)
-    tasks.pulse.apply()
+    pulses.pulse()
     host(0)
-    tasks.pulse.apply()
+    pulses.pulse()
     assert sent == [busy.pk]
 
 
@@ -104,7 +104,7 @@ def test_a_message_that_was_sent_again_is_worth_nothing(busy):
 def test_no_message_ends_by_the_clock_of_who_takes_it(busy, valkey):
     Sandbox.objects.filter(pk=busy.pk).update(warm="")
     make_due(busy)
-    tasks.pulse.apply()
+    pulses.pulse()
     (message,) = valkey.client().lrange("ticks", 0, -1)
     assert json.loads(message)["headers"]["expires"] is None
 

@@ -13,7 +13,7 @@ from sandbox.base.errors import BusyError, InvalidError, NotFoundError, Overtake
 from sandbox.models import Event, Revision, Sample, Sandbox
 from sandbox.process import services
 from sandbox.process.idle_flag import LOOKED
-from sandbox.worker import tasks
+from sandbox.worker import pulses, tasks
 from sandbox.world import commits, kept, leases, worlds
 from sandbox.world.operations import Transport
 from scheduler.engine.tick import run_tick
@@ -299,31 +299,31 @@ def test_a_tick_that_fails_pauses_and_says_so(busy):
 def test_the_pulse_sends_what_is_due_and_once(busy, make, monkeypatch):
     make(*contended())  # paused: not due
     sent = []
-    monkeypatch.setattr(tasks, "send", lambda *a, **_: sent.append(a[0]))
-    assert tasks.pulse.apply().get() == 1
-    assert tasks.pulse.apply().get() == 0
+    monkeypatch.setattr(pulses, "send", lambda *a, **_: sent.append(a[0]))
+    assert pulses.pulse() == 1
+    assert pulses.pulse() == 0
     assert sent == [busy.pk]
 
 
 def test_a_pulse_costs_the_same_for_one_and_for_many(
     make, person, monkeypatch, valkey, django_assert_num_queries
 ):
-    monkeypatch.setattr(tasks, "send", lambda *a, **_: None)
+    monkeypatch.setattr(pulses, "send", lambda *a, **_: None)
     for count in (1, 8):
         for _ in range(count):
             actions.do_play(person, make(*contended(2)).pk)
         valkey.client().set(LOOKED, 1)  # what runs was looked at a moment ago
-        with django_assert_num_queries(6):
-            assert tasks.pulse.apply().get() == count
+        with django_assert_num_queries(5):
+            assert pulses.pulse() == count
 
 
 def test_what_was_sent_and_never_begun_is_sent_again(busy, monkeypatch):
     sent = []
-    monkeypatch.setattr(tasks, "send", lambda *a, **_: sent.append(a))
+    monkeypatch.setattr(pulses, "send", lambda *a, **_: sent.append(a))
     Sandbox.objects.filter(pk=busy.pk).update(warm="a-dead-worker")
-    tasks.pulse.apply()
+    pulses.pulse()
     Sandbox.objects.filter(pk=busy.pk).update(queued_until=time.time() - 1)
-    tasks.pulse.apply()
+    pulses.pulse()
     assert [to for _, to, _ in sent] == ["a-dead-worker", ""]
 
 
