@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Iterator
 
+import psycopg
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from sandbox.models.access import TOKEN_PREFIX
 from tests.e2e.board import MANIFESTS
+from tests.load.asking import with_token
+from tests.services.default_run import wait_for
 from tests.services.provider import Provider
 from tests.services.server import ServerRun
 
@@ -157,3 +161,25 @@ def test_a_wrong_password_is_reported(visit: Visitor) -> None:
     page.get_by_label("Password").fill("guess")
     page.get_by_role("button", name="Sign in").click()
     expect(page.get_by_role("alert")).to_contain_text("do not fit")
+
+
+def test_workers_keep_their_connections_from_tick_to_tick(
+    server_run: ServerRun,
+) -> None:
+    one = with_token(server_run, secrets.token_hex(4))
+    made = one.post("/api/v1/sandboxes", {"scenario": "strict-fifo"})
+    path = f"/api/v1/sandboxes/{made['id']}"
+    one.post(f"{path}/actions/play", {"speed": 4})
+    asked = "SELECT sessions FROM pg_stat_database WHERE datname = current_database()"
+    with psycopg.connect(server_run.variables["DATABASE_URL"], autocommit=True) as look:
+
+        def after(tick: int) -> int:
+            wait_for(lambda: one.get(path)["tick"] >= tick, f"tick {tick}", 120)
+            row = look.execute(asked).fetchone()
+            assert row is not None
+            return int(row[0])
+
+        before = after(5)
+        opened_since = after(45) - before
+    one.post(f"{path}/actions/pause", {})
+    assert opened_since < 20
