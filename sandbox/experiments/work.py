@@ -5,13 +5,14 @@ from __future__ import annotations
 import logging
 import time
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import msgspec
 from celery import current_task
 from django.conf import settings
 from django.db import DatabaseError, OperationalError, transaction
-from django.db.models import F, Q, QuerySet
+from django.db.models import Case, F, Q, QuerySet, Subquery, Value, When
 from django.utils import timezone
 
 from sandbox.base.database_time import DatabaseTime
@@ -35,7 +36,7 @@ RENEW_S = 2.0
 def execute(claim: RunClaim) -> bool:
     """Run what was claimed and write its result; False when it came to nothing."""
     try:
-        plan = plan_of(claim.experiment_id)
+        plan = _plan(claim.experiment_id, claim.total)
         result = run(
             base_of(claim.experiment_id),
             plan,
@@ -55,6 +56,12 @@ def execute(claim: RunClaim) -> bool:
         logger.exception("a run failed", extra={"run": claim.run_id})
         return fail(claim, plain(f"{type(error).__name__}: {error}"))
     return finish(claim, result, msgspec.to_builtins(result))
+
+
+@lru_cache(maxsize=8)
+def _plan(experiment_id: str, _total: int) -> Plan:
+    """Return what the experiment runs while it has so many runs: a search adds some."""
+    return plan_of(experiment_id)
 
 
 def plan_of(experiment_id: str) -> Plan:
@@ -103,6 +110,7 @@ class RunClaim:
     variant: int
     seed: int
     fence: int
+    total: int
 
 
 def open_runs() -> QuerySet[Run]:
@@ -121,14 +129,13 @@ def take(worker: str, experiment_id: str = "") -> RunClaim | None:
     runs = open_runs()
     if experiment_id:
         runs = runs.filter(experiment_id=experiment_id)
+    runs = runs.annotate(total=F("experiment__total"))
     while found := list(runs.order_by("number", "experiment_id")[:_GLANCE]):
         for one in found:
             if one.tries >= MOST_TRIES:
                 _give_up(one)
             elif _won(one, worker):
-                return RunClaim(
-                    one.pk, one.experiment_id, one.variant, one.seed, one.fence + 1
-                )
+                return _claim(one, fence=one.fence + 1)
     return None
 
 
@@ -146,8 +153,13 @@ def _won(run: Run, worker: str) -> bool:
 
 def _give_up(run: Run) -> None:
     error = RunProblem.LOST.said(count=run.tries)
-    claim = RunClaim(run.pk, run.experiment_id, run.variant, run.seed, run.fence)
-    fail(claim, error)
+    fail(_claim(run, fence=run.fence), error)
+
+
+def _claim(run: Run, *, fence: int) -> RunClaim:
+    """Return the claim of a row that has `total`, the number of runs of its experiment."""
+    total: int = vars(run)["total"]
+    return RunClaim(run.pk, run.experiment_id, run.variant, run.seed, fence, total)
 
 
 def renew(claim: RunClaim) -> bool:
@@ -175,16 +187,21 @@ def _mine(claim: RunClaim) -> QuerySet[Run]:
 
 def _end(claim: RunClaim, *, failed: int, **columns: Any) -> bool:
     experiment = Experiment.objects.filter(pk=claim.experiment_id)
+    last = Q(done=F("total") - 1, state=Experiment.RUNNING, searching=False)
     with transaction.atomic():
         # The experiment first: its row is the queue in which runs end.
-        experiment.update(done=F("done") + 1, failed=F("failed") + failed)
-        order = experiment.values_list("done", flat=True).first()
-        if order is None or _mine(claim).update(ended=order, **columns) != 1:
+        experiment.update(
+            done=F("done") + 1,
+            failed=F("failed") + failed,
+            state=Case(When(last, then=Value(Experiment.DONE)), default=F("state")),
+            finished_at=Case(
+                When(last, then=Value(timezone.now())), default=F("finished_at")
+            ),
+        )
+        order = Subquery(experiment.values("done")[:1])
+        if _mine(claim).update(ended=order, **columns) != 1:
             transaction.set_rollback(True)
             return False
-        experiment.filter(
-            done=F("total"), state=Experiment.RUNNING, searching=False
-        ).update(state=Experiment.DONE, finished_at=timezone.now())
     return True
 
 

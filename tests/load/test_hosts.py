@@ -172,7 +172,8 @@ def begun(one: Asking, count: int) -> str:
 
 def hashes(one: Asking, path: str) -> list[str]:
     """Wait for the end; return the hashes of all runs in their order."""
-    wait_for(lambda: one.get(path)["state"] == "done", "the end", PATIENCE_S, 0.2)
+    until = f"{path}?wait=20"
+    wait_for(lambda: one.get(until)["state"] == "done", "the end", PATIENCE_S)
     items = one.get(f"{path}/results?limit=10000")["items"]
     return [item["hash"] for item in sorted(items, key=lambda item: item["number"])]
 
