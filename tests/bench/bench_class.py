@@ -14,8 +14,6 @@ import os
 import statistics
 import sys
 import time
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import httpx2 as httpx
@@ -121,13 +119,6 @@ def _mib(run: DefaultRun) -> float:
     return sum(one.memory_full_info().uss for one in processes) / 2**20
 
 
-@pytest.fixture
-def school(tmp_path: Path) -> Iterator[DefaultRun]:
-    """A default run: the whole class has one address here."""
-    with DefaultRun(tmp_path) as running:
-        yield running
-
-
 #: Keeps when each stop was first drawn, and the answer of each: {"2": Unix ms}.
 _SEEN = """
 window.seen = {};
@@ -194,14 +185,14 @@ async def _page(browser: Browser, width: int, height: int) -> Page:
 
 
 @pytest.mark.bench
-def test_a_class_follows_within_a_second(school: DefaultRun) -> None:
-    made = school.post("/api/v1/sandboxes", {"scenario": "friday-rush"})["id"]
+def test_a_class_follows_within_a_second(bench_run: DefaultRun) -> None:
+    made = bench_run.post("/api/v1/sandboxes", {"scenario": "friday-rush"})["id"]
     path = f"/api/v1/sandboxes/{made}"
-    school.post(f"{path}/actions/step", {"untilTick": 109})
-    wait_for(lambda: school.get(path)["tick"] >= 109, "the first stop", 60)
-    before = _mib(school)
-    shown, voted = asyncio.run(lesson(school, made))
-    more = _mib(school) - before
+    bench_run.post(f"{path}/actions/step", {"untilTick": 109})
+    wait_for(lambda: bench_run.get(path)["tick"] >= 109, "the first stop", 60)
+    before = _mib(bench_run)
+    shown, voted = asyncio.run(lesson(bench_run, made))
+    more = _mib(bench_run) - before
     sys.stdout.write(
         f"\n{CLASS} followers: a step of the trainer reaches all in "
         f"{statistics.median(shown):.2f} s (most {max(shown):.2f}), all votes are with all "
@@ -211,12 +202,12 @@ def test_a_class_follows_within_a_second(school: DefaultRun) -> None:
 
 
 @pytest.mark.bench
-def test_a_class_of_browsers_follows(school: DefaultRun) -> None:
-    made = school.post("/api/v1/sandboxes", {"scenario": "friday-rush"})["id"]
+def test_a_class_of_browsers_follows(bench_run: DefaultRun) -> None:
+    made = bench_run.post("/api/v1/sandboxes", {"scenario": "friday-rush"})["id"]
     path = f"/api/v1/sandboxes/{made}"
-    school.post(f"{path}/actions/step", {"untilTick": 180})
-    wait_for(lambda: school.get(path)["tick"] >= 180, "the last stop", 120)
-    found = asyncio.run(lesson_of_browsers(school, made))
+    bench_run.post(f"{path}/actions/step", {"untilTick": 180})
+    wait_for(lambda: bench_run.get(path)["tick"] >= 180, "the last stop", 120)
+    found = asyncio.run(lesson_of_browsers(bench_run, made))
     sys.stdout.write(
         f"\n{CLASS} browsers: a step of the trainer is drawn on all in "
         f"{statistics.median(found.shown):.2f} s (most {max(found.shown):.2f}), all votes are "

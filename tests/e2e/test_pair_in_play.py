@@ -33,19 +33,19 @@ def test_every_number_in_play_is_rests_of_one_tick_on_both_sides(board: Board) -
     page.goto(f"{board.url}/s/{made}/board?what-if={found['id']}")
     board.verdict()
     last, wrong, ghosts = "60", [], 0
-    for speed in draw.sample(SPEEDS, len(SPEEDS)):
+    speeds = draw.sample(SPEEDS, len(SPEEDS))
+    for speed, place in zip(speeds, draw.sample(PLACES, len(PLACES)), strict=True):
         page.request.post(f"{api}/actions/speed", data={"speed": speed})
         page.request.post(f"{api}/actions/play", data={})
-        for place in draw.sample(PLACES, len(PLACES)):
-            board.visit(place)
-            seen = page.evaluate(INSTANT, [draw.randint(0, 40), last])
-            last = seen["tick"]
-            count, differs = truth.held(page, seen, plays=True)
-            rows = view.fetched(page, "/state", int(last))["rows"]
-            by_key = {row["key"]: row for row in rows}
-            differs += ghost.wrong(seen, found["verdict"], by_key)
-            wrong += [f"{place}, tick {last}, {speed}/s: {one}" for one in differs]
-            ghosts += len(seen["ghosts"]["drawn"])
-            assert count >= truth.FEWEST, f"{count} numbers at tick {last}"
+        board.visit(place)
+        seen = page.evaluate(INSTANT, [draw.randint(0, 40), last])
+        last = seen["tick"]
+        count, differs = truth.held(page, seen, plays=True)
+        rows = view.fetched(page, "/state", int(last))["rows"]
+        by_key = {row["key"]: row for row in rows}
+        differs += ghost.wrong(seen, found["verdict"], by_key)
+        wrong += [f"{place}, tick {last}, {speed}/s: {one}" for one in differs]
+        ghosts += len(seen["ghosts"]["drawn"])
+        assert count >= truth.FEWEST, f"{count} numbers at tick {last}"
     assert ghosts > 0
     assert wrong == [], f"QUOTALAB_SEED={seed}: {wrong}"

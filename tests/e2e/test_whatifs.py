@@ -216,17 +216,15 @@ def test_what_is_carried_and_put_back_leaves_no_what_if(board: Board) -> None:
     board.agrees()
 
 
-def asked_of_the_demo(board: Board) -> None:
-    """Open a what-if of the demo in its place."""
-    world = {"scenario": "friday-rush"}
-    made = prepared(board.page.request, board.url, world, 190)
+def ask(board: Board, place: str, queue: str, at: int = 0) -> None:
+    """Open a what-if in its place: the queue preempts none of its own."""
     body = {"spec": {"preemption": {"withinClusterQueue": "Never"}}}
-    change = {"patch": {"kind": "ClusterQueue", "name": "research", "body": body}}
-    api = f"{board.url}/api/v1/sandboxes/{made}"
+    change = {"patch": {"kind": "ClusterQueue", "name": queue, "body": body}}
+    api = place.replace("/s/", "/api/v1/sandboxes/")
     found = board.page.request.post(
-        f"{api}/what-ifs?wait=60", data={"at": 190, "changes": [change]}
+        f"{api}/what-ifs?wait=60", data={"at": at, "changes": [change]}
     ).json()
-    board.page.goto(f"{board.url}/s/{made}/what-if?what-if={found['id']}")
+    board.page.goto(f"{place}/what-if?what-if={found['id']}")
 
 
 def test_a_change_keeps_its_words_for_a_colleague_a_reload_and_the_markdown(
@@ -234,7 +232,7 @@ def test_a_change_keeps_its_words_for_a_colleague_a_reload_and_the_markdown(
 ) -> None:
     page = board.page
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    asked_of_the_demo(board)
+    ask(board.begin("two-teams.yaml"), page.url.removesuffix("/board"), "alpha")
     words = "LowerPriority → Never"
     expect(board.verdict()).to_contain_text(words)
     page.reload()
@@ -246,8 +244,9 @@ def test_a_change_keeps_its_words_for_a_colleague_a_reload_and_the_markdown(
 def test_seeds_run_beside_what_stands_are_seen_by_all_and_can_be_stopped(
     board: Board,
 ) -> None:
-    page = board.page
-    asked_of_the_demo(board)
+    page, world = board.page, {"scenario": "friday-rush"}  # its seeds take a while
+    made = prepared(page.request, board.url, world, 190)
+    ask(board, f"{board.url}/s/{made}", "research", at=190)
     before = page.url
     sure = page.get_by_role("group", name="How sure?")
     sure.get_by_role("button", name="30 seeds").click()
@@ -269,7 +268,7 @@ def test_an_address_of_what_was_replaced_leads_to_what_took_its_place(
     board: Board,
 ) -> None:
     page = board.page
-    asked_of_the_demo(board)
+    ask(board.begin("two-teams.yaml"), page.url.removesuffix("/board"), "alpha")
     before = page.url
     sure = page.get_by_role("group", name="How sure?")
     with page.expect_response(re.compile("/discard")):
@@ -285,14 +284,7 @@ def test_the_result_is_a_patch_of_the_file_that_it_came_from(
     board: Board, tmp_path: Path
 ) -> None:
     page = board.page
-    board.begin("two-teams.yaml")
-    place = page.url.removesuffix("/board")
-    body = {"spec": {"preemption": {"withinClusterQueue": "Never"}}}
-    change = {"patch": {"kind": "ClusterQueue", "name": "alpha", "body": body}}
-    asked = {"at": 0, "changes": [change]}
-    api = place.replace("/s/", "/api/v1/sandboxes/")
-    made = page.request.post(f"{api}/what-ifs?wait=60", data=asked).json()
-    page.goto(f"{place}/what-if?what-if={made['id']}")
+    ask(board.begin("two-teams.yaml"), page.url.removesuffix("/board"), "alpha")
     file = tmp_path / "two-teams.yaml"
     file.write_bytes((MANIFESTS / file.name).read_bytes())
     with page.expect_download() as saved, page.expect_file_chooser() as chooser:

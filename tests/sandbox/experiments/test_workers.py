@@ -22,7 +22,7 @@ class Workers(DefaultRun):
         self.command = (*DefaultRun.command, "--workers", str(seats + 1))
 
 
-def start(default_run: DefaultRun, jobs: int = 60, **spec: Any) -> str:
+def start(default_run: DefaultRun, jobs: int = 24, **spec: Any) -> str:
     body = {
         "document": document_of(**{"seeds": {"count": SEEDS}, "horizon": "1h", **spec}),
         "files": [{"name": "world.yaml", "text": world_text(jobs)}],
