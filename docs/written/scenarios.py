@@ -91,7 +91,6 @@ _UNSHOWN = """## Not shown yet
 | statement | why no scenario shows it |
 | --- | --- |
 | Data near tasks makes them faster | a run time is that of the work, whatever node it has; a score can place it (`kube-data-near`) |
-| A webhook for a second scheduler is a single point of failure | what happens before an object is stored is not simulated, so no call of a webhook can fail. Under `failurePolicy: Fail` no pod is made while it is down, and controllers try again ever later: a ResourceQuota of no pods, which Changes set and lift, does the same to a namespace |
 | Local and implicit coscheduling let fragments run | both divide the time of a node's CPUs between processes that already run there; a pod here is placed once and runs without a break, and minMember says how large a fragment may be (`kube-gang-fragments`) |
 """
 

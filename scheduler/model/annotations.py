@@ -26,6 +26,8 @@ USES = PREFIX + "uses"
 TAKEN = PREFIX + "taken"
 #: The worker cluster that an object lives in; without it, the manager.
 CLUSTER = PREFIX + "cluster"
+#: Of a MutatingWebhookConfiguration: the `spec.schedulerName` that its webhooks give.
+SETS_SCHEDULER_NAME = PREFIX + "sets-scheduler-name"
 #: Kueue's own: who keeps a job, or its Workload, out of the queue.
 ADMISSION_GATED_BY = "kueue.x-k8s.io/admission-gated-by"
 PRIORITY_BOOST = "kueue.x-k8s.io/priority-boost"
@@ -48,6 +50,7 @@ KNOWN = (
     TAKEN,
     RUNTIME_SOURCE,
     CLUSTER,
+    SETS_SCHEDULER_NAME,
 )
 
 

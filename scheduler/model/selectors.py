@@ -106,6 +106,16 @@ def read_selector(data: Mapping[str, Any] | None) -> Selector:
     return Selector(pairs + read_requirements(data.get("matchExpressions")))
 
 
+def labels_selected(manifest: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the labels that a Service or ReplicationController selects, {} without any.
+
+    Both are kept as they are given: a selector of another shape selects nothing.
+    """
+    spec = manifest.get("spec")
+    given = spec.get("selector") if isinstance(spec, Mapping) else None
+    return given if isinstance(given, Mapping) else {}
+
+
 def read_requirements(items: list[Mapping[str, Any]] | None) -> tuple[Requirement, ...]:
     """Return matchExpressions or matchFields in the order given."""
     return tuple(

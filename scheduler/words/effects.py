@@ -73,6 +73,9 @@ class Effect(Coded, prefix=""):
     AT_ONCE = "pods are replaced and started at once"
     NOT_PAUSED = "its pods are made all the same"
     STAYS_LISTED = "what has finished stays listed"
+    CALLED_FOR_MORE = "it counts for pods that it would not be called for in a cluster"
+    TAKEN_AS_UP = "no pod is refused for its sake"
+    MADE_ANYWAY = "what else its rules take is stored while it is down, too"
     SAME_RESOURCES = "pods keep the size with which they were made"
 
 

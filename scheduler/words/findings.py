@@ -37,6 +37,11 @@ class Missing(Words, prefix="missing"):
         "no Node is here, so no pod starts; import the nodes as well: kubectl get nodes "
         "-o yaml"
     )
+    WEBHOOK = "the webhook is taken to be up until it does"
+    SERVED = (
+        "no pod that Service {name} selects is here, and nothing that makes one: webhook "
+        "{webhook} is down, and no controller makes a pod that its rules take"
+    )
     NO_TRAIN_JOB = "the TrainJob gets no Workload until it does"
     FLAVOR = "this ClusterQueue has no flavor '{name}': not checked in it"
     CLAIM = "{kind} '{name}' does not exist; pods without a node wait for it: {remedy}"
@@ -165,7 +170,8 @@ class Kept(NotSimulated, prefix="kept"):
         Effect.NO_PODS,
     )
     SERVES = (
-        "read for one thing: the pods that it selects are spread by default",
+        "read for two things: the pods that it selects are spread by default, and a "
+        "webhook that names it is down while none of them is ready",
         Effect.NOT_OTHERWISE,
     )
     NO_PART = ("does not take part in scheduling decisions", Effect.NO_DECISION)

@@ -57,6 +57,11 @@ class Unfollowed(NotSimulated, prefix="unfollowed"):
         "it keeps its number of replicas: no autoscaler changes it",
         Effect.SAME_SIZE,
     )
+    WEBHOOK_RULES = (
+        "a webhook is followed for the Pods that controllers make, for nothing else that "
+        "its rules take",
+        Effect.MADE_ANYWAY,
+    )
     OVERRIDES = (
         "the pods are those of the runtime, without overrides",
         Effect.NO_OVERRIDES,

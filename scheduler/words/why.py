@@ -189,6 +189,14 @@ class Unplaced(Words, prefix="unplaced"):
     REFUSED = "{n} node: {why}|{n} nodes: {why}"
     NOT_MADE = "No more of its pods are made: {why}"
     WITHHELD = "pods are not made: {why}"
+    WEBHOOK = (
+        "{kind} {configuration} says failurePolicy Fail of webhook {name}, and no pod of "
+        "Service {service} is ready. With failurePolicy Ignore pods are made without it."
+    )
+    DEADLOCK = (
+        "Its rules take the pods of its own Service, too: it does not come back by itself "
+        "unless its namespaceSelector leaves out namespace {namespace}."
+    )
     FAILED = "{n} of its pods failed."
     AGAIN = "Its back-off ends in {span}; then another pod is made."
     BACKOFF = "in back-off after a pod that failed"
@@ -345,6 +353,7 @@ class IfSubmitted(Words, prefix="would"):
     TOLERANT = "a toleration of {taint}"
     NO_RULE = "no {field}"
     IN_QUOTA = "ElasticQuota {name} with {limits}"
+    IGNORED = "failurePolicy Ignore of webhook {name}"
     UNCORDONED = "node {node} no longer cordoned"
     MOVED = (
         "pod {pod} evicted from {node}, cordoned until it has another node ({lost} of its "

@@ -336,10 +336,16 @@ def _numbers(cache: Path) -> Iterator[tuple[str, dict[str, tuple[int, str]]]]:
                 yield (
                     f"{place}.{name}",
                     {
-                        field.removeprefix("_"): (int(number), _absolute(type_, place))
+                        _json_name(field): (int(number), _absolute(type_, place))
                         for _, type_, field, number in _FIELD.findall(body)
                     },
                 )
+
+
+def _json_name(field: str) -> str:
+    """Return what JSON calls a field of protobuf."""
+    name = field.removeprefix("_")
+    return "webhooks" if name == "Webhooks" else name
 
 
 def _swagger_name(package: str) -> str:

@@ -16,6 +16,7 @@ from scheduler.model.durations import duration_text
 from scheduler.model.objects import Key, Object, cluster_of
 from scheduler.model.pod import Pod
 from scheduler.model.reasons import condition
+from scheduler.model.selectors import labels_selected
 from scheduler.model.sentence import Quantity, Sentence
 from scheduler.words.why import Befell, Unplaced
 
@@ -82,6 +83,24 @@ def not_made(world: World, key: Key) -> Iterator[Sentence]:
     for maker, why in world.lifetime.job_stage.quotas.refusals.items():
         if owner in (maker, owner_of(world.objects[maker])):
             yield Unplaced.NOT_MADE.said(why=why)
+            yield from _webhook(world, why)
+
+
+def _webhook(world: World, why: str) -> Iterator[Sentence]:
+    """Yield whose failurePolicy refuses pods, and whether it keeps its own away."""
+    webhooks = world.lifetime.job_stage.webhooks
+    for hook in [one for found in webhooks.known.values() for one in found]:
+        service = webhooks.service_of(hook)
+        if service is None or hook.failure() != why:
+            continue
+        yield Unplaced.WEBHOOK.said(
+            kind=hook.configuration.kind,
+            configuration=hook.configuration.name,
+            name=hook.name,
+            service=service.key.path,
+        )
+        if hook in webhooks.called(service.key, labels_selected(service.manifest)):
+            yield Unplaced.DEADLOCK.said(namespace=service.key.namespace)
 
 
 def _without_node(world: World, key: Key, run: Run) -> list[Sentence]:

@@ -64,6 +64,7 @@ def ladders(world: World, objects: Sequence[Object]) -> Iterator[Ladder]:
         *([one] for one in _tolerant(world, objects)),
         *([one] for one in _without_rules(objects)),
         *([one] for one in _in_quotas(world, objects)),
+        *([one] for one in _past_webhooks(world, objects)),
         *([one] for one in _with_nodes(world, objects)),
     ):
         if few_of_a_kind:
@@ -304,6 +305,20 @@ def _in_quotas(world: World, objects: Sequence[Object]) -> Iterator[Variant]:
             if more:
                 beside = IfSubmitted.IN_QUOTA.said(name=key.name, limits=few(more))
                 yield beside, [quota, *submitted(objects, None)]
+
+
+def _past_webhooks(world: World, objects: Sequence[Object]) -> Iterator[Variant]:
+    """Yield the work beside a webhook that is down and no longer fails what it takes."""
+    webhooks = world.lifetime.job_stage.webhooks
+    for key, found in webhooks.known.items():
+        for hook in found:
+            if hook.fails and webhooks.is_down(hook):
+                (given,) = submitted([world.objects[key]], None)
+                for one in given.manifest["webhooks"]:
+                    if one.get("name") == hook.name:
+                        one["failurePolicy"] = "Ignore"
+                said = IfSubmitted.IGNORED.said(name=hook.name)
+                yield said, [given, *submitted(objects, None)]
 
 
 def _with_nodes(world: World, objects: Sequence[Object]) -> Iterator[Variant]:

@@ -139,8 +139,8 @@ class JobControllers(Protocol):
     def put_admitted(self, pod: Object) -> bool:
         """Put a pod that a controller makes; False when it is refused."""
 
-    def held_by_quota(self, owner: Object, pod: Object) -> int | None:
-        """Return in how many ms a pod beyond a quota is tried again; None for others."""
+    def refused_for(self, owner: Object, pod: Object) -> int | None:
+        """Return in how many ms a pod is tried again that is refused; None for others."""
 
     def pod_changed(self, pod: Key) -> None:
         """Count anew what pods use of quotas: one came, went or ended."""

@@ -252,7 +252,7 @@ class RunStarting(RunRounds):
         ]
 
     def add_pod(self, run: Run, owner: Object, pod_set: dict[str, Any]) -> bool:
-        """Make one more pod of this pod set; False while a quota of pods holds it."""
+        """Make one more pod of this pod set; False while it is refused."""
         number = self._number(run, owner, pod_set["name"])
         if self.older:
             pod_set = self._of_present_template(owner, pod_set, number)
@@ -265,7 +265,7 @@ class RunStarting(RunRounds):
         )
         self._give_index(run, pod)
         self._take_part(run, pod)
-        delay = self.jobs.held_by_quota(owner, pod)
+        delay = self.jobs.refused_for(owner, pod)
         if delay is not None:
             if run.step is None:
                 run.step = int(Due.REPLACE), self.context.now_ms + delay

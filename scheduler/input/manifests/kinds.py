@@ -234,6 +234,16 @@ TABLE: tuple[Kind, ...] = (
     ),
     _simulated("Workload.scheduling.k8s.io", "scheduling.k8s.io", ("v1alpha1",), ""),
     _simulated("PodDisruptionBudget", "policy", ("v1",), "poddisruptionbudgets"),
+    *(
+        _simulated(
+            kind,
+            "admissionregistration.k8s.io",
+            ("v1",),
+            f"{kind.lower()}s",
+            namespaced=False,
+        )
+        for kind in ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
+    ),
     Kind(
         kind="ConfigMap",
         group="",

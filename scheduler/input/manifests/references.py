@@ -28,8 +28,10 @@ from scheduler.model.objects import (
 from scheduler.model.pod import gang_of
 from scheduler.model.problems import Problem
 from scheduler.model.reasons import has_ended, is_true
-from scheduler.model.selectors import read_selector
+from scheduler.model.selectors import labels_selected, read_selector
 from scheduler.model.sentence import Sentence, listed
+from scheduler.model.webhooks import KINDS as WEBHOOKS
+from scheduler.model.webhooks import read_webhooks
 from scheduler.words.findings import Gang, Missing
 
 Manifests = Mapping[Key, Mapping[str, Any]]
@@ -65,6 +67,7 @@ def check_references(
     findings += _closed_nodes(places)
     findings += _uncounted_pods(places)
     findings += _bare_nodes(manifests, places)
+    findings += _unserved(manifests, places)
     if stack == "kueue":
         findings += elastic_elsewhere(manifests, places)
     if stack != "yunikorn":
@@ -86,6 +89,45 @@ def _dangling(
     if key.kind == "ClusterQueue":
         yield from _foreign_flavors(manifest, document)
         yield from _torn_labels(manifest, document, manifests, cluster)
+
+
+def _unserved(manifests: Manifests, places: Places) -> Iterator[Finding]:
+    """Yield the webhooks for pods whose Service is not here."""
+    for key, document in places.items():
+        found = manifests.get(key) if key.kind in WEBHOOKS else None
+        for hook in read_webhooks(key, found) if found else ():
+            if hook.service is None:
+                continue
+            service = qualified(hook.service, cluster_of(key))
+            if service not in manifests:
+                said = _missing(hook.service, Missing.WEBHOOK)
+            elif hook.fails and not _is_served(service, manifests):
+                said = Missing.SERVED.said(name=hook.service.path, webhook=hook.name)
+            else:
+                continue
+            yield Finding("warning", document.place("webhooks"), said)
+
+
+def _is_served(service: Key, manifests: Manifests) -> bool:
+    """Return whether a pod that a Service selects is here, or what makes one."""
+    labels = labels_selected(manifests[service])
+    selector = read_selector({"matchLabels": labels})
+    return not labels or any(
+        selector.matches(_labels_of_pods(manifest))
+        for key, manifest in manifests.items()
+        if key.namespace == service.namespace
+        and cluster_of(key) == cluster_of(service)
+        and key != service
+    )
+
+
+def _labels_of_pods(manifest: Mapping[str, Any]) -> dict[str, str]:
+    """Return the labels of a Pod, or of the template of what makes Pods."""
+    if manifest.get("kind") != "Pod":
+        spec = manifest.get("spec")
+        template = spec.get("template") if isinstance(spec, Mapping) else None
+        manifest = template if isinstance(template, Mapping) else {}
+    return (manifest.get("metadata") or {}).get("labels") or {}
 
 
 def _unlabelled(manifests: Manifests, places: Places) -> Iterator[Finding]:

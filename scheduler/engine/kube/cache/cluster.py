@@ -20,7 +20,12 @@ from scheduler.engine.kube.volumes.known import Volumes
 from scheduler.model.node import Node
 from scheduler.model.objects import Key, namespace_labels
 from scheduler.model.pod import Pod
-from scheduler.model.selectors import Requirement, Selector, read_selector
+from scheduler.model.selectors import (
+    Requirement,
+    Selector,
+    labels_selected,
+    read_selector,
+)
 
 #: pods of one namespace, one set of labels, staying or on their way out
 LabelClass = tuple[str, tuple[tuple[str, str], ...], bool]
@@ -356,22 +361,17 @@ class SpreadSelectors:
         self.controllers: dict[Key, Selector] = {}
 
     def put(self, key: Key, manifest: Mapping[str, Any]) -> None:
-        """Take an object of one of KINDS; a Service without a selector has none.
-
-        Services and ReplicationControllers are kept as they are given: a selector of
-        another shape selects nothing.
-        """
-        spec = manifest.get("spec")
-        given = spec.get("selector") if isinstance(spec, Mapping) else None
+        """Take an object of one of KINDS; a Service without a selector has none."""
         if key.kind == SERVICE:
             self.services.pop(key, None)
-            if given and isinstance(given, Mapping):
-                self.services[key] = _of_labels(given)
+            if labels := labels_selected(manifest):
+                self.services[key] = _of_labels(labels)
         elif key.kind == "ReplicationController":
-            labels = given if isinstance(given, Mapping) else {}
-            self.controllers[key] = _of_labels(labels)
+            self.controllers[key] = _of_labels(labels_selected(manifest))
         else:
-            self.controllers[key] = read_selector(given)
+            self.controllers[key] = read_selector(
+                (manifest.get("spec") or {}).get("selector")
+            )
 
     def remove(self, key: Key) -> None:
         """Forget an object."""

@@ -280,7 +280,7 @@ def make_owned_pod(
     del pod.metadata["labels"][POD_SET]
     if owner.key.kind == REPLICA_SET:
         pod.metadata["annotations"] |= ours(owner) | _timed(template)
-    delay = lifetime.jobs.held_by_quota(owner, pod)
+    delay = lifetime.jobs.refused_for(owner, pod)
     if delay is not None:
         lifetime.jobs.sync_again(owner.key, lifetime.context.now_ms + delay)
         return False

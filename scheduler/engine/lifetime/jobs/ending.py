@@ -151,10 +151,18 @@ class JobEnd(JobLength):
             return False
         return True
 
-    def held_by_quota(self, owner: Object, pod: Object) -> int | None:
-        """Return in how many ms a pod beyond a quota is tried again; None for others."""
-        why = self.quotas.beyond(pod)
-        return self.quotas.refuse(self._maker(owner), pod, why) if why else None
+    def refused_for(self, owner: Object, pod: Object) -> int | None:
+        """Return in how many ms a pod is tried again that is refused; None for others.
+
+        A webhook that is down refuses it, or a quota. What webhooks set is set here.
+        """
+        if why := self.webhooks.admit(pod):
+            said = f"Internal error occurred: {why}"
+        elif why := self.quotas.beyond(pod):
+            said = f'pods "{pod.key.name}" is forbidden: {why}'
+        else:
+            return None
+        return self.quotas.refuse(self._maker(owner), why, said)
 
     def sync_again(self, controller: Key, at_ms: int) -> None:
         """Let a controller look at what it lacks at this instant."""

@@ -9,6 +9,7 @@ from scheduler.engine.lifetime.admission import owner_key
 from scheduler.engine.lifetime.continuing import TaintEviction
 from scheduler.engine.lifetime.controllers.stage import Controllers
 from scheduler.engine.lifetime.jobs.given import GivenObjects, is_covered, is_integrated
+from scheduler.engine.lifetime.jobs.webhooks import Webhooks
 from scheduler.engine.lifetime.runtime_state import JOB_KINDS
 from scheduler.model import registry, resource_quota
 from scheduler.model.decisions import Fail
@@ -18,6 +19,7 @@ from scheduler.model.objects import Key, Object
 from scheduler.model.problems.runs import GivenUp
 from scheduler.model.reasons import has_ended, is_true
 from scheduler.model.topology import read_topology_request
+from scheduler.model.webhooks import KINDS as WEBHOOKS
 
 _CLASSES = ("PriorityClass", "WorkloadPriorityClass")
 #: What a TrainJob's podSets come from.
@@ -44,6 +46,7 @@ class JobState:
         self.runtime_classes: dict[str, dict[str, Any]] = {}
         self.limit_ranges: dict[Key, dict[str, Any]] = {}
         self.quotas = PodQuotas(lifetime)
+        self.webhooks = Webhooks(lifetime)
         self.stateful_sets: dict[Key, None] = {}
         self.awaited: dict[Key, Key] = {}  # Workload -> the job that names it
         self.released: dict[Key, None] = {}  # pods that go for good now
@@ -73,6 +76,8 @@ class JobState:
             self.limit_ranges[obj.key] = obj.manifest
         elif obj.key.kind == "ResourceQuota":
             self.quotas.note(obj)
+        elif obj.key.kind in WEBHOOKS:
+            self.webhooks.note(obj)
         elif obj.key.kind in RUNTIMES:
             self.runtimes[obj.key] = obj.manifest
         if obj.key.kind == "Pod":
@@ -92,6 +97,7 @@ class JobState:
             self.runtime_classes.pop(key.name, None)
         self.limit_ranges.pop(key, None)
         self.quotas.forget(key)
+        self.webhooks.forget(key)
         if key.kind == "Pod":
             self.pod_changed(key)
         self.stateful_sets.pop(key, None)
@@ -378,12 +384,12 @@ class PodQuotas:
                     found.update(resource_quota.of_pod(hard, pod.manifest, ended=ended))
         return self._used[key]
 
-    def refuse(self, maker: Key, pod: Object, why: str) -> int:
+    def refuse(self, maker: Key, why: str, said: str) -> int:
         """Report that a pod is not made; return in how many ms that is tried again."""
         tries = self.tries[maker] = self.tries.get(maker, 0) + 1
         self.refusals[maker] = why
         self.lifetime.context.journal.touch(maker)
-        said = f'Error creating: pods "{pod.key.name}" is forbidden: {why}'
+        said = f"Error creating: {said}"
         context = self.lifetime.context
         context.journal.emit(
             Fail(

@@ -10,6 +10,8 @@ from typing import Any
 
 from scheduler.model.annotations import FAILS_AFTER
 from scheduler.model.devices.claims import read_rule
+from scheduler.model.webhooks import KINDS as WEBHOOKS
+from scheduler.model.webhooks import takes_more
 from scheduler.words.effects import Gap, NotSimulated
 from scheduler.words.gaps import Devices, Unfollowed
 
@@ -125,6 +127,12 @@ def _job_set(manifest: Manifest) -> Fields:
         yield Unfollowed.NO_RESTARTS.at("spec.failurePolicy")
 
 
+def _webhooks(manifest: Manifest) -> Fields:
+    for index, one in enumerate(manifest.get("webhooks") or ()):
+        if takes_more(one):
+            yield Unfollowed.WEBHOOK_RULES.at(f"webhooks[{index}].rules")
+
+
 def _stateful_set(manifest: Manifest) -> Fields:
     name = "persistentVolumeClaimRetentionPolicy"
     if "Delete" in _object(_object(manifest.get("spec")).get(name)).values():
@@ -181,6 +189,7 @@ _BY_KIND: Mapping[str, Callable[[Manifest], Fields]] = {
     "JobSet": _job_set,
     "SparkApplication": _spark,
     "StatefulSet": _stateful_set,
+    **dict.fromkeys(WEBHOOKS, _webhooks),
     "ResourceClaim": _devices,
     "ResourceClaimTemplate": _devices,
     "DeviceClass": _devices,

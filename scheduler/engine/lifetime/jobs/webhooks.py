@@ -1,0 +1,82 @@
+"""Webhooks that the creation of a pod calls: which are up, and what comes of one that is not.
+
+Source: docs/semantics/controllers.md#webhooks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from scheduler.engine.lifetime.continuing import TaintEviction
+from scheduler.model.objects import Key, Object, cluster_of, namespace_labels, qualified
+from scheduler.model.reasons import has_ended, is_true
+from scheduler.model.selectors import labels_selected, read_selector
+from scheduler.model.webhooks import Webhook, read_webhooks
+
+
+class Webhooks:
+    """The webhooks of the world, those of mutating configurations first, each kind by name.
+
+    Cost: nothing without a configuration; else one look at all objects per pod that is
+    made and webhook whose Service is there.
+    """
+
+    def __init__(self, lifetime: TaintEviction) -> None:
+        self.lifetime = lifetime
+        self.known: dict[Key, tuple[Webhook, ...]] = {}
+
+    def note(self, obj: Object) -> None:
+        """Keep the webhooks of a configuration that pods are made past."""
+        self.known[obj.key] = read_webhooks(obj.key, obj.manifest)
+
+    def forget(self, key: Key) -> None:
+        """Forget a configuration that is deleted."""
+        self.known.pop(key, None)
+
+    def admit(self, pod: Object) -> str:
+        """Give a new pod what webhooks set; return why it cannot be made, "" where it can."""
+        for webhook in self.called(pod.key, pod.labels):
+            if not self.is_down(webhook):
+                webhook.mutate(pod.spec)
+            elif webhook.fails:
+                return webhook.failure()
+        return ""
+
+    def called(self, pod: Key, labels: Mapping[str, str]) -> Iterator[Webhook]:
+        """Yield the webhooks that the creation of such a pod calls, in order."""
+        cluster = cluster_of(pod)
+        for key in sorted(self.known):
+            for webhook in self.known[key] if cluster_of(key) == cluster else ():
+                if webhook.takes(labels, self._labels_of(pod.namespace, cluster)):
+                    yield webhook
+
+    def _labels_of(self, namespace: str, cluster: str) -> dict[str, str]:
+        key = qualified(Key("Namespace", "", namespace), cluster)
+        found = self.lifetime.host.objects.get(key)
+        return namespace_labels(namespace, {} if found is None else found.labels)
+
+    def service_of(self, webhook: Webhook) -> Object | None:
+        """Return the Service that a webhook is behind, where it is in the world."""
+        if webhook.service is None:
+            return None
+        key = qualified(webhook.service, cluster_of(webhook.configuration))
+        return self.lifetime.host.objects.get(key)
+
+    def is_down(self, webhook: Webhook) -> bool:
+        """Return whether its Service is in the world, and no pod that this selects is ready."""
+        service = self.service_of(webhook)
+        if service is None or not (labels := labels_selected(service.manifest)):
+            return False
+        selector = read_selector({"matchLabels": labels})
+        cluster, lifetime = cluster_of(service.key), self.lifetime
+        return not any(
+            key.kind == "Pod"
+            and key.namespace == service.key.namespace
+            and cluster_of(key) == cluster
+            and key not in lifetime.host.deleting
+            and key not in lifetime.terminating
+            and selector.matches(pod.labels)
+            and is_true(status := lifetime.host.get(key).status, "Ready")
+            and not has_ended(status)
+            for key, pod in lifetime.host.objects.items()
+        )
