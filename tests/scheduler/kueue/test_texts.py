@@ -279,6 +279,37 @@ def test_a_workload_stopped_for_its_run_time_has_used_none_of_the_next():
     assert rig.work("w").accumulated_s == 0
 
 
+def test_time_in_the_queue_is_no_run_time_before_an_admission_or_after_one():
+    rig = Rig()
+    rig.queue("q", cpu=1, within="LowerPriority")
+    first = rig.workload("first", "q", cpu=1)
+    rig.run(0)
+    rig.workload("w", "q", cpu=1, maximumExecutionTimeSeconds=10)
+    rig.run(30)
+    rig.stage.finish(first, "Succeeded", "")
+    rig.run(30)
+    urgent = rig.workload("urgent", "q", cpu=1, priority=9)
+    rig.run(34)
+    rig.run(60)
+    assert rig.work("w").accumulated_s == 4
+    rig.stage.finish(urgent, "Succeeded", "")
+    rig.run(60)
+    rig.run(65)
+    assert rig.runs() == ["w"]
+    rig.run(66)
+    assert rig.runs() == []
+
+
+def test_a_workload_that_has_run_is_finished_and_holds_nothing():
+    rig = Rig()
+    rig.queue("q", cpu=1)
+    key = rig.workload("w", "q", cpu=1)
+    rig.run(0)
+    rig.stage.finish(key, "done", "Succeeded")
+    assert rig.condition("w", "Finished") == (True, "Succeeded", "done")
+    assert rig.used("q") == 0
+
+
 def test_a_deactivated_workload_has_no_requeue_state():
     waiting = {"timeout": "10s", "requeuingStrategy": {"backoffLimitCount": 1}}
     rig = Rig({"waitForPodsReady": waiting})
