@@ -6,7 +6,16 @@ import pytest
 
 from scheduler.engine.tick import simulate
 from scheduler.model.objects import Key
-from tests.builders import job, node, small_cluster, workload_priority, world_of
+from tests.builders import (
+    cluster_queue,
+    flavor,
+    job,
+    local_queue,
+    node,
+    small_cluster,
+    workload_priority,
+    world_of,
+)
 from tests.scheduler.kueue.rig import Rig
 
 
@@ -238,10 +247,21 @@ def test_a_workload_uses_the_quota_behind_its_local_queue():
     rig = Rig()
     rig.queue("first")
     rig.queue("second")
+    rig.queue("third")
     rig.local("team", queue="second")
     rig.workload("w", "team", cpu=3)
     rig.run(0)
-    assert (rig.used("first"), rig.used("second")) == (0, 3000)
+    assert [rig.used(name) for name in ("first", "second", "third")] == [0, 3000, 0]
+
+
+def test_the_pods_of_an_admitted_job_go_to_nodes_of_its_flavor():
+    objects = cluster_queue("main"), local_queue("main", cluster_queue="main")
+    nodes = node("a-other"), node("b-own", pool="own"), node("c-other")
+    world = world_of(*objects, flavor(pool="own"), *nodes, job("j", queue="main"))
+    simulate(world, until_ms=1000)
+    [key] = world.keys("Pod")
+    assert world.get(key).spec["nodeName"] == "b-own"
+    assert world.get(key).spec["nodeSelector"] == {"pool": "own"}
 
 
 def test_requests_of_a_limit_range_count_against_quota():
