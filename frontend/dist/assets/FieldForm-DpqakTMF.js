@@ -1,0 +1,1 @@
+export{t as default}from"./FieldForm-xzh44M63.js";

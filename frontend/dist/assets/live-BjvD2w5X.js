@@ -1,0 +1,1 @@
+export{Wn as isServerMessage}from"./first-M2T03vUW.js";

@@ -1,1 +1,0 @@
-export{t as loader}from"./loader.svelte-Qm_2u9OA.js";
