@@ -236,6 +236,8 @@ LIMITS: dict[str, int] = {
 HISTORY: dict[str, int] = {
     "ticks": environment.number("HISTORY_TICKS", 100_000 if SERVER else 0),
     "days": environment.number("HISTORY_DAYS", 0),
+    # Of all sandboxes together: the longest are shortened first.
+    "in_all": environment.number("HISTORY_TICKS_IN_ALL", 10_000_000 if SERVER else 0),
 }
 #: How long the audit log is kept, and answers to requests with an Idempotency-Key.
 AUDIT_DAYS = environment.number("AUDIT_DAYS", 400)

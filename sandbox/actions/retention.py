@@ -74,13 +74,13 @@ def _kept(who: str, sandbox: Sandbox, columns: dict[str, int]) -> Sentence:
     return Edited.KEEPS_ALL.said(who=who)
 
 
-def do_trim(claim: Claim) -> RevisionDiff | None:
+def do_trim(claim: Claim, most_ticks: int) -> RevisionDiff | None:
     """Move the begin of history to where retention puts it; None when it is there already.
 
     Rows go later, by `do_clear`: from now on nobody asks for them.
     """
     with open_session(claim) as session:
-        place = retention.beginning(session.sandbox)
+        place = retention.beginning(session.sandbox, most_ticks)
         return None if place is None else _begin_at(session, place)
 
 

@@ -8,7 +8,7 @@ stays for as long as the fork keeps it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
@@ -58,12 +58,40 @@ class HistoryStart(NamedTuple):
     tick: int
 
 
-def keep_of(sandbox: Sandbox) -> Keep:
-    """Return what holds here: the sandbox's own wish, and no more than the operator's."""
-    most = settings.HISTORY
+def most_ticks() -> int:
+    """Return how many ticks a sandbox may keep now; 0 = all. O(sandboxes).
+
+    HISTORY_TICKS, or fewer where all sandboxes keep more than HISTORY_TICKS_IN_ALL.
+    """
+    each, in_all = settings.HISTORY["ticks"], settings.HISTORY["in_all"]
+    if not in_all:
+        return each
+    kept = Sandbox.objects.filter(archived_at=None).annotate(
+        kept=F("tick") - F("kept_tick")
+    )
+    lengths = sorted(kept.values_list("kept", flat=True))
+    return _stricter(each, level(lengths, in_all))
+
+
+def level(lengths: Sequence[int], most: int) -> int:
+    """Return the length that the longest may have for a sum of `most`; 0 = any.
+
+    `lengths` rise; each may have at least one.
+    """
+    left = most
+    for index, length in enumerate(lengths):
+        rest = len(lengths) - index
+        if length * rest > left:
+            return max(1, left // rest)
+        left -= length
+    return 0
+
+
+def keep_of(sandbox: Sandbox, most: int) -> Keep:
+    """Return what holds here: the sandbox's own wish, and no more than `most` ticks."""
     return Keep(
-        _stricter(sandbox.keep_ticks, most["ticks"]),
-        _stricter(sandbox.keep_days, most["days"]),
+        _stricter(sandbox.keep_ticks, most),
+        _stricter(sandbox.keep_days, settings.HISTORY["days"]),
     )
 
 
@@ -71,28 +99,27 @@ def _stricter(one: int, other: int) -> int:
     return min(one, other) if one and other else one or other
 
 
-def candidates() -> QuerySet[Sandbox]:
+def candidates(ticks: int) -> QuerySet[Sandbox]:
     """Return the sandboxes of which something may have to go.
 
-    Those that are short of the operator's ticks are not among them.
+    Those that are short of `ticks`, the most that one may keep, are not among them.
     """
     found = Sandbox.objects.filter(archived_at=None).defer("header", "start_policy")
-    most = settings.HISTORY
-    if most["days"]:
+    if settings.HISTORY["days"]:
         return found
     wished = Q(keep_ticks__gt=0) | Q(keep_days__gt=0) | Q(kept_revision__gt=0)
-    if ticks := most["ticks"]:
+    if ticks:
         wished |= Q(tick__gt=F("kept_tick") + ticks + ticks // SLACK)
     return found.filter(wished)
 
 
-def beginning(sandbox: Sandbox) -> HistoryStart | None:
+def beginning(sandbox: Sandbox, most_ticks: int) -> HistoryStart | None:
     """Return where history should begin; None when nothing is to go.
 
     The newest checkpoint that leaves as many ticks and days as are to be kept.
     """
     own = history.rows_of(Revision, sandbox).filter(sandbox=sandbox)
-    wanted = [_at(own, condition) for condition in _before(sandbox)]
+    wanted = [_at(own, condition) for condition in _before(sandbox, most_ticks)]
     most = max(wanted, default=0)
     if most <= sandbox.kept_revision:
         return None
@@ -108,8 +135,8 @@ def beginning(sandbox: Sandbox) -> HistoryStart | None:
     )
 
 
-def _before(sandbox: Sandbox) -> Iterator[Q]:
-    keep = keep_of(sandbox)
+def _before(sandbox: Sandbox, most_ticks: int) -> Iterator[Q]:
+    keep = keep_of(sandbox, most_ticks)
     if keep.ticks:
         first = sandbox.tick - keep.ticks
         if sandbox.kept_tick + keep.ticks // SLACK < first:

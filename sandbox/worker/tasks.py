@@ -21,7 +21,13 @@ from sandbox.forecasts import asking
 from sandbox.forecasts import work as forecasts
 from sandbox.models import Sandbox
 from sandbox.process import calls, watchdog
-from sandbox.retention.retention import BATCH, beginning, candidates, prune
+from sandbox.retention.retention import (
+    BATCH,
+    beginning,
+    candidates,
+    most_ticks,
+    prune,
+)
 from sandbox.worker import running
 from sandbox.worker.clock import DATABASE_AWAY, LOOK
 from sandbox.world import leases
@@ -158,10 +164,11 @@ def tidy() -> int:
     leases.mend_times()
     answers.WORK.end_lapsed()
     gone, end = 0, time.monotonic() + TIDY_S
-    for sandbox in candidates().iterator():
+    most = most_ticks()
+    for sandbox in candidates(most).iterator():
         try:
-            if beginning(sandbox) is not None:
-                _trim(sandbox.pk)
+            if beginning(sandbox, most) is not None:
+                _trim(sandbox.pk, most)
             while time.monotonic() < end and (count := do_clear(sandbox.pk, BATCH)):
                 gone += count
                 time.sleep(0.02)
@@ -173,12 +180,12 @@ def tidy() -> int:
     return gone + prune()
 
 
-def _trim(sandbox_id: str) -> None:
+def _trim(sandbox_id: str, most: int) -> None:
     claim = leases.take(sandbox_id)
     if claim is None:
         return  # somebody is at it; there is a next time
     try:
-        do_trim(claim)
+        do_trim(claim, most)
     except OvertakenError:
         logger.info("somebody else went on", extra={"sandbox": sandbox_id})
     finally:

@@ -5,7 +5,10 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from django.db import connection
 from django.db.models import F
+from hypothesis import given
+from hypothesis import strategies as st
 
 from sandbox import actions
 from sandbox.base.errors import (
@@ -173,20 +176,45 @@ def test_days_are_those_of_the_wall_clock(make, person):
 
 
 def test_the_operator_s_limit_holds_for_everybody(long, person, settings):
-    settings.HISTORY = {"ticks": 20, "days": 0}
-    assert retention.keep_of(row(long)) == (20, 0)
+    settings.HISTORY = {"ticks": 20, "days": 0, "in_all": 0}
+    most = retention.most_ticks()
+    assert retention.keep_of(row(long), most) == (20, 0)
     actions.do_set_retention(person, long.pk, ticks=10)
-    assert retention.keep_of(row(long)) == (10, 0)
+    assert retention.keep_of(row(long), most) == (10, 0)
     actions.do_set_retention(person, long.pk, ticks=0)
-    assert retention.keep_of(row(long)) == (20, 0)
+    assert retention.keep_of(row(long), most) == (20, 0)
 
 
-def test_a_sandbox_short_of_the_operators_ticks_is_not_looked_at(busy, settings):
-    settings.HISTORY = {"ticks": 64, "days": 0}
+def test_a_sandbox_short_of_the_operators_ticks_is_not_looked_at(busy):
     type(busy).objects.filter(pk=busy.pk).update(tick=64 + 8)
-    assert list(retention.candidates()) == []
+    assert list(retention.candidates(64)) == []
     type(busy).objects.filter(pk=busy.pk).update(tick=64 + 8 + 1)
-    assert [one.pk for one in retention.candidates()] == [busy.pk]
+    assert [one.pk for one in retention.candidates(64)] == [busy.pk]
+
+
+def test_all_together_keep_no_more_than_the_operator_lets_them(
+    long, make, person, settings
+):
+    short = make(*contended())
+    actions.do_play(person, short.pk)
+    tick(short, 10)
+    actions.do_set_retention(person, long.pk, ticks=0)
+    settings.HISTORY = {"ticks": 0, "days": 0, "in_all": 40}
+    assert tasks.tidy() > 0
+    assert 0 < row(long).kept_tick <= 70
+    assert row(short).kept_tick == 0
+
+
+@given(st.lists(st.integers(0, 1000), min_size=1).map(sorted), st.integers(1, 5000))
+def test_the_longest_are_shortened_to_one_length(lengths, most):
+    one = retention.level(lengths, most)
+    if one == 0:
+        assert sum(lengths) <= most
+    else:
+        assert sum(lengths) > most
+        kept = [sum(min(one + more, n) for n in lengths) for more in (0, 1)]
+        assert kept[0] <= most or one == 1
+        assert kept[1] > most
 
 
 def test_without_a_limit_all_stays(make, person):
@@ -213,3 +241,17 @@ def test_only_the_owner_says_how_much_is_kept(long, stranger):
 def test_a_setting_that_cannot_be_is_refused(long, person):
     with pytest.raises(InvalidError, match="keepTicks: expected 0"):
         actions.do_set_retention(person, long.pk, ticks=-1)
+
+
+def test_postgresql_takes_the_place_of_history_back_early():
+    if connection.vendor != "postgresql":
+        return
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT relname FROM pg_class"
+            " WHERE 'autovacuum_vacuum_scale_factor=0.02' = ANY(reloptions)"
+        )
+        found = {name for (name,) in cursor.fetchall()}
+    assert found == {
+        model._meta.db_table for model in (Checkpoint, Diff, Event, Revision, Sample)
+    }

@@ -201,5 +201,5 @@ def test_checkpoints_of_rewinds_outlive_what_is_deleted():
     sandbox = row(family.begun)
     step = actions.do_undo(family.user, sandbox.pk)
     assert step.revision == row(sandbox).revision
-    assert retention.keep_of(sandbox).ticks == 5
+    assert retention.keep_of(sandbox, 0).ticks == 5
     check_rows(sandbox)
