@@ -65,6 +65,26 @@ def test_a_queue_at_its_nominal_quota_has_no_victims_for_others():
     assert rig.runs() == ["at-home", "owner"]
 
 
+@pytest.mark.parametrize("priority", [-9, 0, 9])
+def test_what_is_lent_is_reclaimed_for_one_reason_whatever_its_priority(priority):
+    rig = Rig()
+    rig.queue("owner", cpu=4, cohort="lab", reclaim="Any")
+    rig.queue("guest", cpu=0, cohort="lab")
+    rig.workload("lent", "guest", cpu=4, priority=priority)
+    rig.run(0)
+    rig.workload("owner", "owner", cpu=4)
+    assert ("Preempt", "lent", "InCohortReclamation") in rig.run(1)
+
+
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_each_pod_of_a_workload_uses_what_one_asks_for(count):
+    rig = Rig()
+    rig.queue("q", cpu=9)
+    rig.workload("w", "q", cpu=1, count=count)
+    rig.run(0)
+    assert rig.used("q") == count * 1000
+
+
 def test_the_share_in_the_status_is_divided_by_the_weight():
     rig = Rig({"fairSharing": {}})
     rig.queue("owner", cpu=8, cohort="lab")
@@ -167,13 +187,16 @@ def test_what_is_lent_is_taken_back_before_own_work_goes_for_borrowing():
     }
 
 
-@pytest.mark.parametrize(("priority", "goes"), [(7, True), (8, False)])
-def test_a_borrower_takes_up_to_the_threshold_of_priority(priority, goes):
+@pytest.mark.parametrize(
+    ("threshold", "priority", "goes"),
+    [(7, 7, True), (7, 8, False), (None, 8, True), (None, 9, False)],
+)
+def test_a_borrower_takes_up_to_the_threshold_of_priority(threshold, priority, goes):
     rig = Rig()
     rig.queue("own", cpu=4, cohort="lab")
     rig.queue("guest", cpu=4, cohort="lab")
     rig.queue("idle", cpu=2, cohort="lab")
-    borrows = {"policy": "LowerPriority", "maxPriorityThreshold": 7}
+    borrows = {"policy": "LowerPriority", "maxPriorityThreshold": threshold}
     policy = {"reclaimWithinCohort": "Any", "borrowWithinCohort": borrows}
     rig.edit(Key("ClusterQueue", "", "own"), preemption=policy)
     for number in range(2):

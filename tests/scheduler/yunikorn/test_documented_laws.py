@@ -34,10 +34,12 @@ def test_an_opted_out_pod_is_spared_while_another_will_do() -> None:
 
 def test_an_opted_out_pod_goes_when_nothing_else_is_there() -> None:
     world = _two()
-    _fill(world, "root.test", 8, allow_self=False)
-    world.waiting("p", "root.prod", 1)
+    _fill(world, "root.test", 7, allow_self=False)
+    world.running("plain", "root.test", 1, age_s=9000)
+    world.waiting("p", "root.prod", 2)
     world.settle()
-    assert len(world.preemptions()) == 1
+    [(_, *gone)] = world.preemptions()
+    assert (len(gone), "plain" in gone) == (2, True)
 
 
 def test_a_node_without_opted_out_victims_is_chosen_before_any_other() -> None:
