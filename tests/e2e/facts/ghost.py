@@ -25,7 +25,7 @@ READ = f"""() => ({{
     .map((node) => ({{
       key: node.closest('[data-key]')?.dataset.key ?? '',
       what: node.closest('[data-fact]')?.dataset.fact
-        ?? node.dataset.ghostOf ?? (node.closest('header, .share') ? 'share' : ''),
+        ?? (node.closest('header, .share') ? 'share' : ''),
       text: node.dataset.instead ?? node.dataset.ghostHeld ?? node.innerText,
     }})),
   marks: [...document.querySelectorAll('[data-card] [data-mark]')]
@@ -42,14 +42,19 @@ _OF = {
 HALF = 0.051
 
 
-def wrong(seen: Row, verdict: Row, rows: dict[str, Row]) -> Iterator[str]:
-    """Yield what the ghosts of a view that plays say and REST does not.
+def wrong(
+    seen: Row, verdict: Row, rows: dict[str, Row], at_ms: int | None = None
+) -> Iterator[str]:
+    """Yield what the ghosts of a view say and REST does not.
 
     `seen`: what truth.READ found; `verdict`: of the what-if; `rows`: of the run at the
-    tick that was shown, which is the side without the change.
+    tick that was shown; `at_ms`: of which ghosts are, None for that tick, at which the
+    run is the side without the change.
     """
-    tick = int(seen["tick"].replace(",", ""))
-    at_ms = rows["Sandbox//sandbox"]["tMs"]
+    run = rows["Sandbox//sandbox"]
+    if at_ms is None:
+        at_ms = run["tMs"]
+    tick = math.ceil(at_ms / run["tickMs"])
     if seen["ghosts"]["at"] and numbers(seen["ghosts"]["at"])[0] != tick:
         yield f"ghosts: {seen['ghosts']['at']!r} at tick {tick}"
     drawn = {}
@@ -65,7 +70,7 @@ def wrong(seen: Row, verdict: Row, rows: dict[str, Row]) -> Iterator[str]:
             continue
         sides = [*sides_of(*place, verdict["lines"], at_ms, rows, equal=True)]
         shown = numbers(one["text"].split("/")[0])[:1]
-        if not any(a == b and said(shown, (a, b), one=True) for a, b in sides):
+        if not any(said(shown * 2, both) for both in sides):
             yield f"equal in {place}: {one['text']!r}, not {sides}"
     for fact in seen["facts"]:
         place = fact["key"], fact["what"]
@@ -77,7 +82,8 @@ def wrong(seen: Row, verdict: Row, rows: dict[str, Row]) -> Iterator[str]:
         if sides and place not in drawn:
             yield f"no ghost of {place}: {sides}"
     yield from wrong_marks(seen["ghosts"]["marks"], verdict)
-    yield from wrong_baseline(verdict["lines"], rows, at_ms)
+    if at_ms == run["tMs"]:
+        yield from wrong_baseline(verdict["lines"], rows, at_ms)
 
 
 def wrong_marks(marks: list[list[str]], verdict: Row) -> Iterator[str]:
@@ -167,22 +173,24 @@ def sides_of(
     for line in found:
         sides = [value_at(line[side], at_ms) for side in ("changed", "without")]
         if equal or sides[0] != sides[1]:
-            if word == "share":
+            if word == "share" and kind != "Queue":
                 yield written_share(sides[0]), written_share(sides[1])
                 continue
             if word == "load":
                 after, before = (load(rows[key], of, int(v or 0)) for v in sides)
                 yield after, before
                 continue
+            if word == "share":
+                yield sides[0] or 0, sides[1] or 0
+                continue
             after, before = (in_units(line["resource"], int(v or 0)) for v in sides)
             yield after, before
 
 
-def said(shown: list[float], sides: Apart, *, one: bool = False) -> bool:
-    """Return whether numbers are both sides; `one`: the number that both have."""
-    expected = sides[:1] if one else sides
-    return len(shown) == len(expected) and all(
-        a == b or abs(a - b) < HALF for a, b in zip(shown, expected, strict=True)
+def said(shown: list[float], sides: Apart) -> bool:
+    """Return whether numbers are both sides."""
+    return len(shown) == len(sides) and all(
+        a == b or abs(a - b) < HALF for a, b in zip(shown, sides, strict=True)
     )
 
 

@@ -28,7 +28,7 @@ QUEUE = {
     "cells": [CELL],
 }
 ROWS = {
-    "Sandbox//sandbox": {"kind": "Sandbox", "tMs": 6000},
+    "Sandbox//sandbox": {"kind": "Sandbox", "tMs": 6000, "tickMs": 1000},
     "ClusterQueue//a": QUEUE,
     "Cohort//c": {"kind": "Cohort", "key": "Cohort//c", "name": "c", "parent": ""},
 }
