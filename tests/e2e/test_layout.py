@@ -146,27 +146,24 @@ def many(browser: Browser, live_server_url: str) -> str:
     return prepared(request, live_server_url, {"files": files}, 3)
 
 
-@pytest.fixture(scope="module")
-def five(browser: Browser, live_server_url: str) -> str:
-    """Return the path of five queues with work, beside a what-if that holds one of them."""
-    names = ("alpha", "beta", "gamma", "delta", "epsilon")
+def held_queues(browser: Browser, url: str, names: str) -> str:
+    """Return the path of queues with work, beside a what-if that holds the last of them."""
     manifests = [flavor(), *(node(f"node-{n}", cpu=8) for n in range(6))]
-    for name in names:
+    for name in names.split():
         manifests += [
             cluster_queue(name, cohort="platform", cpu=8),
             local_queue(name, cluster_queue=name),
             *(job(f"{name}-{n}", queue=name, cpu=1 + n % 3) for n in range(9)),
         ]
     text = "---\n".join(json.dumps(one) + "\n" for one in manifests)
-    files = [{"name": "five.yaml", "text": text}]
+    files = [{"name": "queues.yaml", "text": text}]
     request = browser.new_context().request
-    made = prepared(request, live_server_url, {"files": files}, 20)
+    made = prepared(request, url, {"files": files}, 20)
     body = {"spec": {"stopPolicy": "HoldAndDrain"}}
-    patch = {"kind": "ClusterQueue", "name": "gamma", "body": body}
-    api = f"{live_server_url}/api/v1/sandboxes/{made}"
+    patch = {"kind": "ClusterQueue", "name": names.split()[-1], "body": body}
     asked = {"changes": [{"patch": patch}]}
-    number = request.post(f"{api}/what-ifs?wait=60", data=asked).json()["id"]
-    return f"/s/{made}/board?what-if={number}"
+    api = f"{url}/api/v1/sandboxes/{made}/what-ifs?wait=60"
+    return f"/s/{made}/board?what-if={request.post(api, data=asked).json()['id']}"
 
 
 @pytest.fixture
@@ -207,22 +204,33 @@ def test_every_text_of_many_queues_can_be_read(
     assert problems == [], "\n" + "\n".join(problems)
 
 
-def test_five_queues_show_four_cards_each_beside_strip_and_drawer(
-    still: Page, live_server_url: str, five: str
+NAMES = "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu"
+
+
+@pytest.mark.parametrize("queues", [3, 5, 6, 7, 9, 12])
+def test_queues_show_four_cards_each_and_the_nodes_beside_strip_and_drawer(
+    browser: Browser, still: Page, live_server_url: str, queues: int
 ) -> None:
+    names = " ".join(NAMES.split()[:queues])
+    path = held_queues(browser, live_server_url, names)
     still.set_viewport_size({"width": 1280, "height": 720})
-    still.goto(live_server_url + five)
+    still.goto(live_server_url + path)
     expect(still.get_by_test_id("verdict").locator(".cell")).to_have_count(6)
     expect(still.get_by_role("complementary")).to_be_visible()
     columns = still.get_by_role("region", name=re.compile("^Queue "))
-    expect(columns).to_have_count(5)
+    expect(columns).to_have_count(queues)
     bottom = still.get_by_role("contentinfo").bounding_box()["y"]
-    for column in columns.all():
+    for column in columns.all()[:5]:  # beyond five they are scrolled to
         expect(column.locator(".card").nth(3)).to_be_in_viewport(ratio=1)
         boxes = [card.bounding_box() for card in column.locator(".card").all()]
         assert sum(box["y"] + box["height"] <= bottom for box in boxes) >= 4
     strip = still.get_by_role("region", name="Nodes").bounding_box()
     assert strip["y"] + strip["height"] <= bottom
+    rows = still.get_by_role("region", name="Cohorts and ClusterQueues").locator(
+        "tbody tr"
+    )
+    expect(rows.nth(3)).to_be_in_viewport(ratio=1)
+    assert still.evaluate(UNREADABLE) == []
 
 
 def test_tab_goes_on_into_a_column_far_out_of_sight(
