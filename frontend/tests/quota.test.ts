@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import type { Flow } from "@/protocol/types";
 import { flowOf } from "@/store/explain/flow";
-import { freePieces, largestAsk, poolsOf, strandedOf, usableOf } from "@/store/rows/pools";
+import { freePieces, largestAsk, poolShapes, poolsOf, strandedOf, usableOf } from "@/store/rows/pools";
 import { leavesOf, levelOf, pairsOf, scaleOf, shareValue, subtreeLevel, totalsOf, treeOf } from "@/store/rows/quota";
 import { cell, cohort, node, queue, workload } from "./worlds";
 
@@ -108,7 +108,7 @@ describe("what is free on nodes", () => {
 
   it("is stranded when the largest waiting pod fits nowhere", () => {
     const asks = workload({ podSets: [{ name: "m", count: 1, minCount: null, requests: { [GPU]: "4" }, flavors: {} }] });
-    expect(strandedOf(nodes, (resource) => largestAsk([asks], resource))).toMatchObject({ free: 3, usable: 0 });
+    expect(strandedOf(nodes, poolShapes(nodes), (resource) => largestAsk([asks], resource))).toMatchObject({ free: 3, usable: 0 });
   });
 
   it("is listed with names counted as people count", () => {

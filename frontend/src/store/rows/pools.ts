@@ -112,8 +112,7 @@ export function largestAsk(waiting: Iterable<Sized>, resource: string): number {
 }
 
 /** Return what is free of the scarcest pool's resource and how much of it the largest waiting pod could use. O(nodes). */
-export function strandedOf(nodes: readonly NodeRow[], largest: (resource: string) => number): Stranded | null {
-  const pools = poolShapes(nodes);
+export function strandedOf(nodes: readonly NodeRow[], pools: readonly PoolShape[], largest: (resource: string) => number): Stranded | null {
   const pool = pools.find((candidate) => candidate.resource.includes("/")) ?? pools[0];
   if (pool === undefined) return null;
   const { resource } = pool;
