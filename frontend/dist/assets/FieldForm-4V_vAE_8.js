@@ -1,0 +1,1 @@
+export{t as default}from"./FieldForm-B2b_LGOi.js";

@@ -1,1 +1,0 @@
-export{t as default}from"./FieldForm-xzh44M63.js";

@@ -1,1 +1,0 @@
-export{Wn as isServerMessage}from"./first-M2T03vUW.js";

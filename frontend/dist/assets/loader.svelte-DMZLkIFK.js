@@ -1,0 +1,1 @@
+export{t as loader}from"./loader.svelte-9f3_6ieB.js";

@@ -1,0 +1,1 @@
+export{t as eventText,n as saidText,r as saidTexts}from"./said-E-K9p8dx.js";
