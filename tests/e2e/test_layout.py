@@ -98,7 +98,8 @@ def paths(browser: Browser, live_server_url: str) -> dict[str, str]:
     _, namespace, name = first("inadmissible").split("/")
     there = {"kind": "ClusterQueue", "name": "inference"}
     moved = {"kind": "Workload", "namespace": namespace, "name": name, "to": there}
-    asked = {"changes": [{"move": moved}], "seeds": [1, 2]}
+    change = {"move": moved}
+    asked = {"changes": [change], "seeds": [1, 2], "horizonMs": 120_000}
     preempted = request.get(f"{api}/{made}/events?type=Preempt&limit=1").json()
     event = preempted["items"][0]
     film = f"{event['revision']}.{event['seq']}"
