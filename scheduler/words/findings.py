@@ -251,6 +251,10 @@ class Aside(Words, prefix="aside"):
     )
     KUBECONFIG = "a kubeconfig, which names clusters and their credentials"
     STATUS = "an answer of an API server"
+    SCHEDULER_POLICY = (
+        "a Policy of kube-scheduler, which is read up to Kubernetes 1.22 (since then a "
+        "KubeSchedulerConfiguration says the same)"
+    )
     NEITHER = "neither apiVersion nor kind"
     NO_KIND = "apiVersion {version} and no kind"
     NO_NAME = "a {kind} of {group} without a name"

@@ -179,6 +179,14 @@ def test_a_spec_of_any_values_is_refused_by_its_place_or_ends_nothing(kind, data
         run_tick(world)
 
 
+@pytest.mark.parametrize("kind", sorted(WHOLE))
+def test_a_generated_name_is_taken_as_a_given_one_is(kind):
+    named = headed(kind, copy.deepcopy(WHOLE[kind]))
+    generated = copy.deepcopy(named)
+    generated["metadata"]["generateName"] = generated["metadata"].pop("name")
+    assert complaints(generated) == complaints(named)
+
+
 def complaints(made: dict[str, Any]) -> list[str]:
     return [one.place.field for one in load([("a.yaml", json.dumps(made))]).errors]
 

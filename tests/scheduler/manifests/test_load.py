@@ -485,7 +485,17 @@ def test_the_configuration_of_another_controller_is_kept_and_named():
     assert (found.level, "jobset.x-k8s.io" in found.problem) == ("unsupported", True)
 
 
-@pytest.mark.parametrize("text", ["a: b: c\n", "- regex: a\n  weight: 1\n"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a: b: c\n",
+        "- regex: a\n  weight: 1\n",
+        "- label: a\n  kind: b\n  commands: [kubectl apply -f spec.yaml]\n",
+        "kind: Changed\nbody: a\ntime: b\n",
+        "kind: CronJob\nimage: {}\n",
+        "apiVersion: v1\nkind: Policy\npredicates: []\n",
+    ],
+)
 def test_a_file_that_names_no_kind_is_left_aside_whatever_it_is(text):
     flavor = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ResourceFlavor\nmetadata: {name: a}\n"
     loaded = load([("kep.yaml", text), ("flavor.yaml", flavor)])

@@ -2520,6 +2520,8 @@ export const ZH_HANS: Words = {
   "said.aside.spec": "对象的一部分，按 `{path}` 看是 {kind} 的 spec：请在上方写 `apiVersion: {version}`、`kind: {kind}`、带名称的 `metadata:` 以及 `spec:`",
   "said.aside.patch": "JSON 6902 补丁，不会应用；请先渲染，例如用 `kubectl kustomize`",
   "said.aside.kubeconfig": "这是 kubeconfig，只列出集群及其凭据",
+  "said.aside.scheduler-policy":
+    "这是 kube-scheduler 的 Policy，Kubernetes 1.22 及以前读取它（此后由 KubeSchedulerConfiguration 表达）",
   "said.aside.status": "这是 API 服务器的应答",
   "said.aside.neither": "既没有 apiVersion 也没有 kind",
   "said.aside.noKind": "有 apiVersion {version} 而没有 kind",

@@ -35,7 +35,7 @@ class AppWrapper(QueuedJob):
         self, manifest: Manifest, around: Surroundings
     ) -> list[dict[str, Any]]:
         """Return the podSets of all components, numbered."""
-        name = manifest["metadata"]["name"]
+        name = manifest["metadata"].get("name", "")  # generateName may stand for it
         found: list[dict[str, Any]] = []
         for component in manifest["spec"].get("components") or ():
             for one in _of_component(manifest, component, around):
@@ -71,7 +71,7 @@ def _of_component(
     for one in listed:
         template = _at(component, str(one["path"]))
         if template is None:
-            name = manifest["metadata"]["name"]
+            name = manifest["metadata"].get("name", "")  # generateName may stand for it
             raise ManifestError(
                 in_field(
                     f"AppWrapper {name}", Problem.WRAPPED.said(path=repr(one["path"]))

@@ -45,6 +45,8 @@ _BROKEN = (NotYaml.KNOWN.value, Problem.COLLECTION.value)
 _NOT_READ = (*_BROKEN, Problem.NO_OBJECT.value)
 #: What stands in every text that could be of a cluster, and in few others.
 _OF_CLUSTER = re.compile(r"\b(apiVersion|kind|partitions|queues|spec)\b")
+#: The same of a list that can be read: a key of one of its items, not a word in it.
+_ITEM_OF_CLUSTER = re.compile(r"^[-\s]*(apiVersion|partitions|queues)\s*:", re.MULTILINE)
 #: A template shows in the line that breaks, or in one of those before it.
 _BEFORE = 2
 #: Values of a chart that has YuniKorn's as a dependency: its name, `yunikornDefaults`.
@@ -54,13 +56,18 @@ _VALUES_DEEP = 4
 #: The apiVersion of what Kustomize has built in.
 _TRANSFORMER = ("", "builtin")
 #: Of the core group's version, and yet no objects.
-_ASIDE_OF_CORE = {"Config": Aside.KUBECONFIG, "Status": Aside.STATUS}
+_ASIDE_OF_CORE = {
+    "Config": Aside.KUBECONFIG,
+    "Policy": Aside.SCHEDULER_POLICY,
+    "Status": Aside.STATUS,
+}
 
 
 def no_manifest(document: Document) -> Sentence | None:
     """Return why a document is no object of a cluster; None when it may be one.
 
-    A kind of a group that is known whole is one, whatever it lacks.
+    A kind of a group that is known whole is one, whatever it lacks beside version, name
+    and spec together.
     """
     if _is_kustomization(document):
         return Aside.KUSTOMIZATION.said()
@@ -79,7 +86,10 @@ def no_manifest(document: Document) -> Sentence | None:
     group = kinds.split(document.api_version)[0]
     entry = kinds.BY_KIND.get(document.kind)
     of_other = entry is not None and entry.level == "configuration"
-    if named or group in kinds.GROUPS or (entry is not None and not of_other):
+    # No version, name or spec: a tool's own `kind:`, as in values and change logs.
+    bare = not document.api_version and "spec" not in document.data
+    known = group in kinds.GROUPS or (entry is not None and not of_other)
+    if named or (known and not bare):
         return None
     kind = document.kind or plain_word("document")
     return Aside.NO_NAME.said(kind=kind, group=group or plain_word("no group"))
@@ -127,7 +137,8 @@ def leave_text_aside(loaded: Loaded, text: str, fault: ManifestError) -> bool:
     if fault.problem.code not in _BROKEN:
         said = None
     if said is None and fault.problem.code in _NOT_READ:
-        if _OF_CLUSTER.search(text):
+        listed = fault.problem.code == Problem.NO_OBJECT.value
+        if (_ITEM_OF_CLUSTER if listed else _OF_CLUSTER).search(text):
             return False
         said = Aside.BECAUSE.said(why=fault.problem)
     if said is not None:
