@@ -491,6 +491,7 @@ def test_the_configuration_of_another_controller_is_kept_and_named():
         "a: b: c\n",
         "- regex: a\n  weight: 1\n",
         "- label: a\n  kind: b\n  commands: [kubectl apply -f spec.yaml]\n",
+        "patches: []\npatches: []\nspec: {}\n",
         "kind: Changed\nbody: a\ntime: b\n",
         "kind: CronJob\nimage: {}\n",
         "apiVersion: v1\nkind: Policy\npredicates: []\n",
@@ -504,7 +505,15 @@ def test_a_file_that_names_no_kind_is_left_aside_whatever_it_is(text):
     assert found.problem.endswith("so it is no object of a cluster: not taken")
 
 
-def test_a_file_that_names_a_kind_and_is_broken_is_an_error():
+@pytest.mark.parametrize(
+    "text",
+    [
+        "kind: Job\na: b: c\n",
+        "kind: Job\napiVersion: batch/v1\nspec: {a: 1, a: 1}\n",
+        '{"apiVersion": "batch/v1", "kind": "Job", "spec": {"a": 1, "a": 1}}',
+    ],
+)
+def test_a_file_that_names_a_kind_and_is_broken_is_an_error(text):
     flavor = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ResourceFlavor\nmetadata: {name: a}\n"
-    loaded = load([("broken.yaml", "kind: Job\na: b: c\n"), ("flavor.yaml", flavor)])
+    loaded = load([("broken.yaml", text), ("flavor.yaml", flavor)])
     assert [found.level for found in loaded.findings] == ["error"]

@@ -42,11 +42,13 @@ UNFILLED = frozenset(
 )
 #: The codes of faults in the YAML itself, in place of a limit or of what it says.
 _BROKEN = (NotYaml.KNOWN.value, Problem.COLLECTION.value)
-_NOT_READ = (*_BROKEN, Problem.NO_OBJECT.value)
-#: What stands in every text that could be of a cluster, and in few others.
+_NOT_READ = (*_BROKEN, Problem.NO_OBJECT.value, Problem.KEY_TWICE.value)
+#: What stands in every text that could be of a cluster, and in few others: in what no
+#: parser reads a word, in what one reads a key, of a list's items too.
 _OF_CLUSTER = re.compile(r"\b(apiVersion|kind|partitions|queues|spec)\b")
-#: The same of a list that can be read: a key of one of its items, not a word in it.
-_ITEM_OF_CLUSTER = re.compile(r"^[-\s]*(apiVersion|partitions|queues)\s*:", re.MULTILINE)
+_KEY_OF_CLUSTER = re.compile(
+    r"^(- *| *- +|[\s{\[]*[\"'])?(apiVersion|partitions|queues)\b", re.MULTILINE
+)
 #: A template shows in the line that breaks, or in one of those before it.
 _BEFORE = 2
 #: Values of a chart that has YuniKorn's as a dependency: its name, `yunikornDefaults`.
@@ -137,8 +139,8 @@ def leave_text_aside(loaded: Loaded, text: str, fault: ManifestError) -> bool:
     if fault.problem.code not in _BROKEN:
         said = None
     if said is None and fault.problem.code in _NOT_READ:
-        listed = fault.problem.code == Problem.NO_OBJECT.value
-        if (_ITEM_OF_CLUSTER if listed else _OF_CLUSTER).search(text):
+        broken = fault.problem.code in _BROKEN
+        if (_OF_CLUSTER if broken else _KEY_OF_CLUSTER).search(text):
             return False
         said = Aside.BECAUSE.said(why=fault.problem)
     if said is not None:
