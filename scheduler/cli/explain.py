@@ -180,7 +180,8 @@ def _parser() -> argparse.ArgumentParser:
         default="",
         metavar="NAME",
         help="this one alone, whatever it is: a Workload, job, pod, gang, application, "
-        "queue, cohort or node; with its namespace or kind before it, if need be",
+        "queue, cohort or node; with its namespace or kind before it, if need be; KIND/ "
+        "is each queue, cohort, quota or node of a kind",
     )
     parser.add_argument(
         "--steps",

@@ -116,6 +116,22 @@ def labels_selected(manifest: Mapping[str, Any]) -> Mapping[str, Any]:
     return given if isinstance(given, Mapping) else {}
 
 
+def selector_text(data: Mapping[str, Any]) -> str:
+    """Return a LabelSelector as kubectl writes one: `team=a,tier in (x,y),!old`."""
+    return ",".join(map(requirement_text, read_selector(data).requirements))
+
+
+def requirement_text(need: Requirement) -> str:
+    """Return one requirement as kubectl writes it."""
+    if need.operator == "In" and len(need.values) == 1:
+        return f"{need.key}={need.values[0]}"
+    if need.operator in ("Exists", "DoesNotExist"):
+        return f"{'!' * (need.operator != 'Exists')}{need.key}"
+    word = {"Gt": ">", "Lt": "<"}.get(need.operator, need.operator.lower())
+    values = ",".join(need.values)
+    return f"{need.key} {word} {values if word in '<>' else f'({values})'}"
+
+
 def read_requirements(items: list[Mapping[str, Any]] | None) -> tuple[Requirement, ...]:
     """Return matchExpressions or matchFields in the order given."""
     return tuple(

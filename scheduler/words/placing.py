@@ -15,6 +15,17 @@ class Placing(Words, prefix="place"):
         "{feasible} of {n} node would take it; the best is {best} with {total}.|"
         "{feasible} of {n} nodes would take it; the best is {best} with {total}."
     )
+    TAINTS = "Taints that it does not tolerate: {taints}."
+    SELECTOR = "Its nodeSelector asks for {asked}; those nodes have {given}."
+    AFFINITY = "Its node affinity asks for {asked}; those nodes have {given}."
+    ALONE = "It may go to {names} alone."
+    NO_RESOURCE = "No node has {resource}; nodes have {known}."
+    NEVER = "It preempts nobody: preemptionPolicy of PriorityClass {name} is Never."
+    NOBODY_LOWER = "It preempts nobody: no pod has a priority below its {priority}."
+    NO_SCHEDULER = (
+        "Its schedulerName is {given}, and no scheduler of this world has that name: those "
+        "are {known}."
+    )
     UNSCHEDULABLE = (
         "It is not tried: it waits for a change of what its last attempt failed at."
     )
@@ -30,14 +41,10 @@ class Placing(Words, prefix="place"):
     MAX = "The max of {queue} is {max}: {used} used."
     LIMIT = "The limit of {whose} in {queue} is {most}."
     NODES_HAVE = "The nodes together have {max}: {used} used."
-    PLAN = "Laws {laws}: {names} would go from {node}."
-    NOBODY = ("place.plan.nobody", "Laws {laws}: nobody would be preempted.")
-    NOBODY_AS = (
-        "place.plan.why",
-        "Laws {laws}: nobody would be preempted: {reason}.",
-    )
-    IN_FORCE = ("place.plan.inForce", "{laws} (in force)")
-    DIFFER = "The two sets of laws differ here."
+    PLAN = "By preemption {names} would go from {node}."
+    NOBODY = ("place.plan.nobody", "Nobody would be preempted.")
+    NOBODY_AS = ("place.plan.why", "Nobody would be preempted: {reason}.")
+    OTHERWISE = "By the laws that are {laws}, and not in force: {plan}"
 
 
 class Failed(Words, prefix="place.failed"):
@@ -72,11 +79,51 @@ class Looked(Words, prefix="place.check"):
     FIRST = "it has preempted nothing yet"
 
 
+class Stays(Words, prefix="stays"):
+    """The field that keeps an ask of YuniKorn from preempting who holds what it needs."""
+
+    NO_GUARANTEE = (
+        "Neither {queue} nor a queue above it has guaranteed resources, and only what is "
+        "guaranteed preempts."
+    )
+    BEYOND = (
+        "guaranteed of {queue} is {guaranteed}: {used} used, and {asked} more is beyond "
+        "what it may preempt for."
+    )
+    FENCE = "preemption.policy of {queue} is fence: only pods below it may go."
+    FULL = "{queue} would pass its max: only pods below it may go."
+    DISABLED = "preemption.policy of {queue} is disabled: its pods stay."
+    WITHIN = "{queue} uses {used} of its guaranteed {guaranteed}: its pods stay."
+    PRIORITY = (
+        "{n} pod of {queue} has a priority above {priority}: it stays.|"
+        "{n} pods of {queue} have a priority above {priority}: they stay."
+    )
+
+
+class Rejected(Words, prefix="rejected"):
+    """Why no queue of YuniKorn takes an application."""
+
+    WHY = "YuniKorn rejected its application: {why}."
+    RULE = "Placement rule {rule}: {why}."
+    NO_PATH = "Placement rule {rule} gives no queue for it."
+    NO_QUEUE = (
+        "Placement rule {rule} leads to {queue}, which is not there, and does not make it "
+        "(create: false)."
+    )
+    NO_LEAF = "Placement rule {rule} leads to {queue}, which has queues below it."
+    STATE = "{queue} is {state}: it takes no new applications."
+    MAY_NOT = (
+        "User {user} may not submit to {queue}: no submitacl or adminacl of it and of the "
+        "queues above it names the user."
+    )
+    LEAVES = "Queues that user {user} may submit to: {names}."
+
+
 class Obstacle(Words, prefix="place.node"):
     """Why a node does not take an ask of YuniKorn now."""
 
     CORDONED = "cordoned"
-    TOO_SMALL = "too small"
+    TOO_SMALL = "too small in {names}"
     RESERVED = "reserved for {names}"
     SHORT = "short of {names}"
 

@@ -19,6 +19,12 @@ class Why(Words, prefix="why"):
         "It does not wait for quota: it is tried again when what is named is changed."
     )
     NOT_BEFORE = "It is not tried again before {seconds} s."
+    HOLDS = "It holds {held} in flavor {flavor}."
+    BORROWS = (
+        "It holds {held} in flavor {flavor}, where {queue} borrows {borrowed} from its "
+        "cohort."
+    )
+    REDUCED = "It runs with {n} of its {of} pods: it was admitted in part."
     SET_ASIDE = "It is set aside until quota is released in its tree."
     STRICT = (
         "It is {place} of {of} in its ClusterQueue: StrictFIFO tries nobody before "
@@ -71,6 +77,12 @@ class Short(Words, prefix="short"):
     SELECTOR = (
         "Its nodeSelector asks for {asked}; nodeLabels of flavor {flavor}: {given}."
     )
+    NAMESPACE = (
+        "namespaceSelector of {queue} asks for {asked}; labels of Namespace {namespace}: "
+        "{given}."
+    )
+    NO_SELECTOR = "ClusterQueue {queue} has no namespaceSelector, so it takes work of no namespace."
+    LIMIT_RANGE = "LimitRange {name} sets {limits}."
     UNCOVERED = "{asked} asked, and its ClusterQueue has no quota of {resource}."
     SHORT = "Flavor {flavor}: {asked} asked, {free} free; short by {short}."
     NEVER = (
@@ -247,6 +259,10 @@ class Asked(Words, prefix="asked"):
     SUSPENDED = "It is suspended (spec.suspend), so it has no pods."
     WANTS_NONE = "It asks for no pods: spec.{field} is 0."
     NO_PODS = "It has no pods and no Workload."
+    NO_LABEL = (
+        "It names no LocalQueue (label kueue.x-k8s.io/queue-name), so Kueue does not hold "
+        "it; and there is no node for its pods."
+    )
     ALL_OVER = "All its pods have ended."
     NEXT_JOB = "Its next Job is made at {at}."
     NO_NODES = (
@@ -258,6 +274,21 @@ class Asked(Words, prefix="asked"):
     NO_QUOTA = "not enough quota is free: {places}"
     NO_NODE = "no node takes the pod: {reasons}"
     IN_NO_LINE = "it is in no queue that is active"
+    STARVES = (
+        "{queue} uses {used} of its nominal {nominal} in flavor {flavor}, and {n} of its "
+        "workloads wait."
+    )
+    BORROWS = "{queue} borrows {borrowed} in flavor {flavor}, which may be taken back."
+    IDLE = (
+        "{queue} leaves {idle} of its nominal {nominal} in flavor {flavor} to others."
+    )
+    OVER = "{queue} uses {used}, {over} more than its guaranteed {guaranteed}."
+    UNDER = (
+        "{queue} uses {used} of its guaranteed {guaranteed}, and {n} of its applications "
+        "have pods that wait."
+    )
+    SPARE = "{queue} leaves {idle} of its guaranteed {guaranteed} to others."
+    ADMITS_NOTHING = "It admits nothing: {why}."
 
 
 class Befell(Words, prefix="befell"):

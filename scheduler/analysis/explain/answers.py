@@ -10,22 +10,23 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from scheduler.analysis.explain import places
+from scheduler.analysis.explain import places, shares
 from scheduler.analysis.explain.asks import reserving_of
 from scheduler.analysis.explain.changes import fork_yunikorn
 from scheduler.analysis.explain.fairness import formula
 from scheduler.analysis.explain.past import DecidedPast, Past, befell
+from scheduler.analysis.explain.placements import rejection_of
 from scheduler.analysis.explain.pods import explain_pod
 from scheduler.analysis.explain.queues import explain_application, queue_share
-from scheduler.analysis.explain.sentences import named_object
+from scheduler.analysis.explain.sentences import meant, named_object
 from scheduler.analysis.explain.shapes import Shape
-from scheduler.analysis.explain.workloads import explain, waits
+from scheduler.analysis.explain.workloads import closed, explain, waits
 from scheduler.engine.kube.cache.pod_group import ELASTIC_QUOTA, QuotaUse
-from scheduler.engine.kueue.tree.tree import Cohort, QuotaNode
+from scheduler.engine.kueue.tree.tree import ClusterQueue, Cohort, QuotaNode
 from scheduler.engine.kueue.workload.info import WorkloadInfo
 from scheduler.engine.lifetime.controllers.stage import (
     CONTROLLERS,
@@ -33,16 +34,18 @@ from scheduler.engine.lifetime.controllers.stage import (
     DAEMON_SET,
     DEPLOYMENT,
 )
+from scheduler.engine.lifetime.jobs.starting import ADMISSION_GATE
 from scheduler.engine.lifetime.runtime_state import JOB_KINDS
 from scheduler.engine.world import World
 from scheduler.engine.yunikorn.objects.model import Queue
 from scheduler.engine.yunikorn.shim.pods import named_app
 from scheduler.model.durations import duration_text
 from scheduler.model.errors import SchedulerError
-from scheduler.model.objects import Key, cluster_of
+from scheduler.model.objects import Key, Object, cluster_of
 from scheduler.model.problems import Form
 from scheduler.model.reasons import QUOTA_RESERVED, has_ended
 from scheduler.model.sentence import Quantity, Sentence, few, plain
+from scheduler.words.placing import Placing
 from scheduler.words.why import Asked, Befell, NotTried, Unplaced
 
 #: Objects that are explained of a name, and that are named of a cause.
@@ -71,7 +74,8 @@ MAKERS = frozenset({*JOB_KINDS, *CONTROLLERS, DEPLOYMENT}) - {"Pod"}
 class Answer(Shape):
     """Why one thing is as it is. `state` is "" where it has none.
 
-    `pod` is the pod of it that speaks for all that wait; "" where none does.
+    `pod` is the pod of it that speaks for all that wait, or the Workload of a pod that
+    Kueue holds back; "" where none does.
     """
 
     about: str
@@ -110,8 +114,9 @@ class Overview(Shape):
 def answers(world: World, name: str, past: Past = NO_PAST) -> list[Answer]:
     """Return why what is named is as it is; the first `MOST_ANSWERS` of several.
 
-    `name` is `NAME`, `NAMESPACE/NAME`, `KIND/NAME` or `KIND/NAMESPACE/NAME`; `past` is
-    what ended runs before now. Raises SchedulerError where nothing has that name. Cost:
+    `name` is `NAME`, `NAMESPACE/NAME`, `KIND/NAME` or `KIND/NAMESPACE/NAME`; `KIND/` is
+    each ClusterQueue, LocalQueue, Cohort, ElasticQuota, Node or pod. `past` is what ended
+    runs before now. Raises SchedulerError where nothing has that name. Cost:
     an explanation for each object.
     """
     kind, slash, rest = name.partition("/")
@@ -155,16 +160,17 @@ def _with_past(world: World, one: Answer, past: Past) -> Answer:
     if obj is not None and key.kind == "Pod" and has_ended(obj.status):
         reason, message = (str(obj.status.get(n, "")) for n in ("reason", "message"))
         status = Befell.STATUS.said(reason=reason, message=message)
-        said = [status] if message else []
+        rejected = list(rejection_of(world, obj))
+        said = rejected or ([status] if message else [])
     return _answer(one.about, one.state, [*befell(ends), *said])
 
 
 def _fits(key: Key, name: str) -> bool:
-    return name in (key.name, key.path)
+    return name in ("", key.name, key.path)
 
 
 def _workload(world: World, wanted: str, own: str, name: str) -> Iterator[Answer]:
-    if world.kueue is None or wanted not in ("", "Workload", "Job"):
+    if world.kueue is None or wanted not in ("", "Workload", "Job") or not own:
         return
     key = named_object(world, name if wanted in ("", "Job") else own)
     if key is not None:
@@ -188,17 +194,39 @@ def _pods_named(world: World, wanted: str, own: str, _: str) -> Iterator[Answer]
 
 
 def _pod(world: World, key: Key) -> Answer:
-    """Return why a pod has its node or none; what its last attempt said comes first."""
+    """Return why a pod has its node or none; what its last attempt said comes first.
+
+    Of a pod that Kueue holds back its Workload speaks.
+    """
+    obj = world.objects[key]
+    gates = [str(one.get("name")) for one in obj.spec.get("schedulingGates") or ()]
+    work = meant(world, Key("Workload", key.namespace, key.name))
+    if ADMISSION_GATE in gates and work is not None and world.kueue is not None:
+        said = [Placing.GATED.said(gates=few(gates)), *explain(world, work).said]
+        return _answer(str(key), Asked.ON_NONE.said().text, said, work)
     try:
         found = explain_pod(world, key)
     except SchedulerError as error:
-        return _answer(str(key), "", [plain(str(error))])
+        rejected = list(rejection_of(world, obj)) or list(_no_scheduler(world, obj))
+        return _answer(str(key), "", rejected or [plain(str(error))])
     state = Asked.ON_NODE.said(node=found.node) if found.node else Asked.ON_NONE.said()
     return _answer(str(key), state.text, found.said)
 
 
+def _no_scheduler(world: World, obj: Object) -> Iterator[Sentence]:
+    """Yield that a pod names a scheduler that is not there."""
+    given, stage = str(obj.spec.get("schedulerName") or ""), world.kube
+    if stage is None or not given or has_ended(world.get(obj.key).status):
+        return
+    known = sorted({name for one in stage.schedulers for name in one.frameworks})
+    if given not in known:
+        yield Placing.NO_SCHEDULER.said(given=given, known=few(known))
+
+
 def _members(world: World, wanted: str, own: str, name: str) -> Iterator[Answer]:
     """Answer about what owns pods, a gang, an application, or the begin of a name."""
+    if not own:
+        return
     by_member = (
         lambda key: (
             _fits(places.owner_of(world.objects[key]), own)
@@ -218,6 +246,13 @@ def _members(world: World, wanted: str, own: str, name: str) -> Iterator[Answer]
             return
 
 
+def _has_no_node(world: World, key: Key) -> bool:
+    obj = world.objects[key]
+    if places.names_no_node(world, obj):
+        return True
+    return not obj.spec.get("nodeName") and key not in world.lifetime.placed
+
+
 def _labelled(world: World, key: Key, names: Iterable[str]) -> Iterator[str]:
     obj = world.objects[key]
     for label in names:
@@ -230,15 +265,14 @@ def _group(world: World, name: str, pods: list[Key]) -> Answer:
     """Return how many of these pods have a node, and why the first other one has none."""
     refused = list(places.not_made(world, places.owner_of(world.objects[pods[0]])))
     pods = [key for key in pods if not has_ended(world.objects[key].status)]
-    waiting = [key for key in pods if not world.objects[key].spec.get("nodeName")]
-    waiting = [key for key in waiting if key not in world.lifetime.placed]
+    waiting = [key for key in pods if _has_no_node(world, key)]
     if not pods:
         return _answer(name, "", refused or [Asked.ALL_OVER.said()])
     if not waiting:
         return _answer(name, "", [Asked.ALL_PLACED.said(n=len(pods)), *refused])
     first = _pod(world, waiting[0])
     said = Asked.SOME_WAIT.said(n=len(waiting), of=len(pods), pod=waiting[0].name)
-    return _answer(name, "", [said, *first.said, *refused], waiting[0])
+    return _answer(name, "", [said, *first.said, *refused], key_of(first))
 
 
 def _podless(world: World, wanted: str, own: str, _: str) -> Iterator[Answer]:
@@ -267,6 +301,8 @@ def why_podless(world: World, key: Key) -> Iterator[Sentence]:
         yield Asked.NEXT_JOB.said(at=duration_text(due))
     elif key.kind == DAEMON_SET:
         yield Asked.NO_NODES.said()
+    elif world.kueue is not None and key.kind == "Job" and not world.keys("Node"):
+        yield Asked.NO_LABEL.said()
     else:
         yield Asked.NO_PODS.said()
 
@@ -276,11 +312,17 @@ def _queue(world: World, wanted: str, own: str, _: str) -> Iterator[Answer]:
         return
     cluster = world.kueue.cluster
     for node in cluster.forest.nodes():
-        if wanted in ("", node.kind) and node.name == own:
+        if wanted in ("", node.kind) and own in ("", node.name):
             yield _quota_node(world, node)
     for key in world.keys("LocalQueue"):
         if wanted in ("", "LocalQueue") and _fits(key, own):
-            yield _answer(str(key), "", _line_of(world, partial(_of_queue, key)))
+            said = _line_of(world, partial(_of_queue, key))
+            value = world.objects[key].spec.get("stopPolicy") or "None"
+            if value != "None":
+                word = NotTried.STOPPED
+                why = word.said(kind="LocalQueue", queue=key.name, value=value)
+                said.insert(0, Asked.ADMITS_NOTHING.said(why=why))
+            yield _answer(str(key), "", said)
 
 
 def _of_yunikorn(world: World, wanted: str, own: str, _: str) -> Iterator[Answer]:
@@ -325,6 +367,7 @@ def _yunikorn_queue(queue: Queue) -> Iterator[Sentence]:
             whole=Quantity(winning.resource, winning.whole),
             of=winning.of,
         )
+    yield from shares.of_parent(queue)
     if row.leaf:
         by = row.sort_from or "default"
         yield Asked.SORTED.said(policy=row.sort_policy, by=by)
@@ -344,6 +387,9 @@ def _quota_node(world: World, node: QuotaNode) -> Answer:
         return (work.cluster_queue or cluster.cluster_queue_of(work)) in inside
 
     said = _line_of(world, of)
+    why = closed(world.kueue, node) if isinstance(node, ClusterQueue) else None
+    if why is not None:
+        said.insert(0, Asked.ADMITS_NOTHING.said(why=why))
     for (flavor, resource), cell in sorted(node.resource_nodes.items()):
         said.append(
             Asked.USED.said(
@@ -355,6 +401,8 @@ def _quota_node(world: World, node: QuotaNode) -> Answer:
         if cell.subtree_quota != cell.nominal:
             of_tree = Quantity(resource, str(cell.subtree_quota))
             said.append(Asked.OF_TREE.said(flavor=flavor, quota=of_tree))
+    if isinstance(node, Cohort):
+        said += shares.of_cohort(world.kueue, node)
     if node.parent is not None:
         said.append(_weighted_share(node))
     return _answer(f"{node.kind}//{node.name}", "", said)
@@ -381,11 +429,14 @@ def _line_of(world: World, of: Callable[[WorkloadInfo], bool]) -> list[Sentence]
     waiting = [work for work in works if waits(work)]
     held = sum(work.reserved and not waits(work) for work in works)
     said = [Asked.LINE.said(waiting=len(waiting), held=held)]
-    causes = _counted((work.key, _cause(world, work)) for work in waiting)
+    causes = _counted(_causes(world, waiting))
     return [*said, *(_said(cause) for cause in causes[:MOST_NAMES])]
 
 
 def _node(world: World, wanted: str, own: str, _: str) -> Iterator[Answer]:
+    if wanted == "Node" and not own:
+        for key in sorted(world.keys("Node")):
+            yield from _node(world, wanted, key.name, "")
     key = Key("Node", "", own)
     if wanted not in ("", "Node") or key not in world.objects:
         return
@@ -483,9 +534,8 @@ def overview(world: World, about: str = "", past: Past = NO_PAST) -> Overview:
 def _of_workloads(world: World) -> Iterator[tuple[Key, Sentence]]:
     if world.kueue is None:
         return
-    for work in world.kueue.cluster.workloads.values():
-        if waits(work):
-            yield work.key, _cause(world, work)
+    works = world.kueue.cluster.workloads.values()
+    yield from _causes(world, [work for work in works if waits(work)])
 
 
 def _of_pods(world: World) -> Iterator[tuple[Key, Sentence]]:
@@ -503,21 +553,49 @@ def _of_pods_not_made(world: World) -> Iterator[tuple[Key, Sentence]]:
             yield key, Unplaced.BACKOFF.said()
 
 
-def _cause(world: World, work: WorkloadInfo) -> Sentence:
+def _causes(
+    world: World, works: Sequence[WorkloadInfo]
+) -> Iterator[tuple[Key, Sentence]]:
+    """Yield what each Workload waits for.
+
+    Who was set aside untried, as one alike was tried in vain, waits for the same.
+    """
+    said = {
+        _likeness(work): message
+        for work in works
+        if _is_aside(work) and (message := _message(work))
+    }
+    for work in works:
+        alike = said.get(_likeness(work), "") if _is_aside(work) else ""
+        yield work.key, _cause(world, work, _message(work) or alike)
+
+
+def _is_aside(work: WorkloadInfo) -> bool:
+    queue = work.pending_queue
+    return queue is not None and queue.is_inadmissible(work)
+
+
+def _likeness(work: WorkloadInfo) -> tuple[int, object]:
+    return id(work.pending_queue), work.scheduling_hash
+
+
+def _message(work: WorkloadInfo) -> str:
+    condition = work.conditions.get(QUOTA_RESERVED)
+    return condition.message if condition and not condition.status else ""
+
+
+def _cause(world: World, work: WorkloadInfo, message: str) -> Sentence:
     """Return what a Workload waits for, without the numbers and names of its own."""
     now_us = world.context.now_us
     if work.requeue_at_us is not None and work.requeue_at_us > now_us:
         return Asked.BACKOFF.said()
-    condition = work.conditions.get(QUOTA_RESERVED)
-    message = condition.message if condition and not condition.status else ""
     short = dict.fromkeys(_SHORT.findall(message))
     if short:
         names = [f"{resource} in {flavor}" for resource, flavor in short]
         return Asked.NO_QUOTA.said(places=few(names))
-    if work.pending_queue is None:
-        return Asked.IN_NO_LINE.said()
-    if not message or work.evicted:
-        return Asked.IN_LINE.said()
+    lost = work.pending_queue is None
+    if work.evicted or not message:
+        return (Asked.IN_NO_LINE if lost else Asked.IN_LINE).said()
     return plain(message)
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import reduce
 from typing import Literal
 
+from scheduler.analysis.explain.ask_gates import gates_of
 from scheduler.analysis.explain.changes import fork_yunikorn
 from scheduler.analysis.explain.shapes import (
     Amount,
@@ -143,7 +144,8 @@ def explanation_of(partition: Partition, ask: Ask, now_ms: int) -> AskExplanatio
     whys = Counter(found.verdict for found in verdicts if found.verdict)
     alike = {found.verdict: found.said for found in verdicts}
     most = [(n, alike[why]) for why, n in whys.most_common(_MOST_WHYS)]
-    answer.said = list(_sentences(answer, most))
+    gates = gates_of(partition, ask) if found else ()
+    answer.said = list(_sentences(answer, most, gates))
     answer.sentences = [one.text for one in answer.said]
     return answer
 
@@ -322,9 +324,14 @@ def _differ(plans: list[Plan]) -> bool:
 
 
 def _sentences(
-    answer: AskExplanation, whys: list[tuple[int, Sentence]]
+    answer: AskExplanation,
+    whys: list[tuple[int, Sentence]],
+    gates: Iterable[Sentence],
 ) -> Iterator[Sentence]:
-    """Yield what is to be said; `whys`: how many nodes refuse it why, most nodes first."""
+    """Yield what is to be said.
+
+    `whys`: how many nodes refuse it why, most nodes first; `gates`: why nobody goes.
+    """
     if answer.node:
         yield _place(answer)
         if not answer.allow_preempt_self:
@@ -345,13 +352,16 @@ def _sentences(
     yield Placing.TAKES.said(n=answer.nodes, feasible=answer.feasible_nodes)
     for number, why in whys if not answer.feasible_nodes else ():
         yield Placing.REFUSED.said(n=number, reason=why)
+    goes = any(plan.in_force and plan.victims for plan in answer.plans)
     for check in failed:
-        if check.name not in _KEEPS_WAITING:
+        if check.name not in _KEEPS_WAITING and (goes or check.name != "delay"):
             yield _failed(check)
-    for plan in answer.plans:
-        yield _plan(plan)
-    if answer.laws_differ:
-        yield Placing.DIFFER.said()
+    for plan in sorted(answer.plans, key=lambda one: not one.in_force):
+        if plan.in_force:
+            yield _plan(plan)
+            yield from gates if not plan.victims else ()
+        elif answer.laws_differ:
+            yield Placing.OTHERWISE.said(laws=plan.laws, plan=_plan(plan))
 
 
 def _failed(check: Check) -> Sentence:
@@ -396,9 +406,8 @@ _OBSTACLES = {one.rpartition(".")[2]: one for one in Obstacle}
 
 
 def _plan(plan: Plan) -> Sentence:
-    laws = Placing.IN_FORCE.said(laws=plan.laws) if plan.in_force else plan.laws
     if not plan.victims:
         word = Placing.NOBODY_AS if plan.reason else Placing.NOBODY
-        return word.said(laws=laws, reason=plan.reason)
+        return word.said(reason=plan.reason)
     names = named(victim.workload for victim in plan.victims)
-    return Placing.PLAN.said(laws=laws, names=names, node=plan.node)
+    return Placing.PLAN.said(names=names, node=plan.node)

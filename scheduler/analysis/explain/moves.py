@@ -38,7 +38,7 @@ def moves(world: World, waiting: Key, *, span_ms: int, limit: int) -> Iterator[M
     until_ms = world.context.now_ms + span_ms
     able = (one for one in sorted(_evictable(world)) if not _held(world, one[1]))
     for lost, pod in islice(able, limit):
-        node = world.objects[Key("Node", "", str(world.objects[pod].spec["nodeName"]))]
+        node = world.objects[_node_of(world.objects[pod])]
         copy = fork(world)
         _cordon(copy, node, closed=True)
         copy.lifetime.lose_pod(pod)
@@ -70,10 +70,16 @@ def _evictable(world: World) -> Iterator[tuple[int, Key]]:
         owner = life.owners.get(key, key)
         run = life.runs.get(owner)
         again = owner != key or life.timing(pod).recreate
-        if cluster_of(key) or run is None or not again or not pod.spec.get("nodeName"):
+        if cluster_of(key) or run is None or not again:
+            continue
+        if _node_of(pod) not in world.objects:  # none, or one that is not here
             continue
         since = run.started_ms if run.started_ms is not None else 0
         yield max(0, world.context.now_ms - since), key
+
+
+def _node_of(pod: Object) -> Key:
+    return Key("Node", "", str(pod.spec.get("nodeName") or ""))
 
 
 def _held(world: World, key: Key) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from scheduler.analysis.explain import places
 from scheduler.analysis.explain.asks import explain_ask
 from scheduler.analysis.explain.changes import object_of
+from scheduler.analysis.explain.node_fields import fields_of
 from scheduler.analysis.explain.points import not_run, points_of
 from scheduler.analysis.explain.shapes import (
     AskExplanation,
@@ -82,6 +83,8 @@ def explain_pod(
         answer.said.append(Placing.CAME.said())
     pod = world.kube.pods.get(key)
     if pod is not None and not answer.node:
+        if not answer.feasible and not answer.problem:
+            answer.said += fields_of(world, own, pod, table)
         answer.said += places.fragments(world, pod)
     if gone := places.names_no_node(world, obj):
         answer.node = ""

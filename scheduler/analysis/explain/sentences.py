@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from scheduler.analysis.explain.shapes import (
     Explanation,
@@ -24,11 +24,15 @@ _NEVER = "Never"
 _NOT_FOR_QUOTA = (MISCONFIGURED, "NoMatchingFlavor", "ExceedsMaxQuota")
 
 
-def of(answer: Explanation) -> list[Sentence]:
-    """Return the sentences of an explanation: what keeps it waiting, then its place."""
+def of(answer: Explanation, bars: Iterable[Sentence] = ()) -> list[Sentence]:
+    """Return the sentences of an explanation: what keeps it waiting, then its place.
+
+    `bars` are the fields that keep it out whatever quota is free.
+    """
     return [
         *_backs_off(answer),  # before what a try of it would find
         *_state(answer),
+        *bars,
         *_held(answer),
         *_flavors(answer),
         *_topology(answer),

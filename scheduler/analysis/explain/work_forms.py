@@ -215,9 +215,8 @@ def _raise(obj: Object, *, name: str, kueue: bool) -> None:
 
 def _elsewhere(world: World, objects: Sequence[Object]) -> Iterator[Variant]:
     """Yield the work in each other LocalQueue, those of its own namespace first."""
-    own = next(((o.key.namespace, _queue_of(o)) for o in objects if _queue_of(o)), None)
-    if own is None:
-        return
+    of_namespace = [(o.key.namespace, _queue_of(o)) for o in objects if o.key.namespace]
+    own = max(of_namespace, key=lambda one: bool(one[1]), default=("", ""))
     others = [key for key in world.keys("LocalQueue") if key[1:] != own]
     others.sort(key=lambda key: (key.namespace != own[0], key))
     for key in others[:_MOST_OF_A_KIND]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from scheduler.analysis.explain import places, sentences, two_phase
+from scheduler.analysis.explain import namespaces, places, sentences, two_phase
 from scheduler.analysis.explain.changes import fork_kueue, kueue_of, object_of
 from scheduler.analysis.explain.flavor_options import FlavorOptions, limits_of
 from scheduler.analysis.explain.searches import Reader, cost_of, decisive
@@ -40,9 +40,9 @@ from scheduler.model.reasons import (
     QUOTA_RESERVED,
 )
 from scheduler.model.releases.release import coarse
-from scheduler.model.sentence import Items, Sentence, few
+from scheduler.model.sentence import Items, Quantity, Sentence, few
 from scheduler.words.gaps import of_proposal
-from scheduler.words.why import NotTried, Short
+from scheduler.words.why import NotTried, Short, Why
 
 #: Of those before a workload in its line, this many are named.
 MOST_AHEAD = 10
@@ -71,6 +71,7 @@ def explain_with(world: World, key: Key, stage: KueueStage) -> Explanation:
     work = stage.cluster.workloads.get(key)
     answer = _blank(world, key, world.get(key).status)
     slices: list[Sentence] = []
+    bars: list[Sentence] = []
     if work is not None:
         slices = [
             *sentences.of_slice(stage.cluster, work),
@@ -81,18 +82,44 @@ def explain_with(world: World, key: Key, stage: KueueStage) -> Explanation:
         line = live if live.handlers.settled else stage
         answer.waiting = waiting_of(line, line.cluster.workloads[key])
         _fill(answer, stage, work)
+        queue = _queue_of(stage, work)
+        if queue is not None and answer.attempt.reason == MISCONFIGURED:
+            bars = [*namespaces.sentences_of(world, stage.cluster, work, queue)]
+        if work.reserved:
+            bars = [*_holds(world, work)]
         answer.clusters = two_phase.clusters_of(world, work)
     answer.said = [
         *of_proposal(world.policy.spec),
         *places.sentences_of(world, key),  # first: they are what it waits for
         *slices,
-        *sentences.of(answer),
+        *sentences.of(answer, bars),
         *(_selectors(world, work, answer) if work is not None else ()),
         *two_phase.sentences_of(answer.checks, answer.usage),
         *two_phase.dispatch_sentences(answer.clusters),
     ]
     answer.sentences = [sentence.text for sentence in answer.said]
     return answer
+
+
+def _holds(world: World, work: WorkloadInfo) -> Iterator[Sentence]:
+    """Yield the quota that a Workload holds, and how much its queue borrows there."""
+    held: dict[str, list[Quantity]] = {}
+    borrowed: dict[str, list[Quantity]] = {}
+    for node, amount in work.usage:
+        flavor, resource = node.flavor_resource
+        held.setdefault(flavor, []).append(Quantity(resource, str(amount)))
+        if (over := node.usage - node.nominal) > 0 and node.node.parent is not None:
+            borrowed.setdefault(flavor, []).append(Quantity(resource, str(over)))
+    for flavor, parts in held.items():
+        more = borrowed.get(flavor, [])
+        word = Why.BORROWS if more else Why.HOLDS
+        queue = work.cluster_queue.name if work.cluster_queue is not None else ""
+        yield word.said(held=few(parts), flavor=flavor, queue=queue, borrowed=few(more))
+    status = world.get(work.key).status.get("admission") or {}
+    given = sum(one.get("count") or 0 for one in status.get("podSetAssignments") or ())
+    asked = sum(int(part.get("count") or 0) for part in work.pod_set_specs)
+    if 0 < given < asked:
+        yield Why.REDUCED.said(n=given, of=asked)
 
 
 def _selectors(
@@ -271,6 +298,11 @@ def _barred(
     if own is not None and own.stop != "None":
         name = work.local_queue_name
         return NotTried.STOPPED.said(kind="LocalQueue", queue=name, value=own.stop)
+    return closed(stage, queue)
+
+
+def closed(stage: KueueStage, queue: ClusterQueue) -> Sentence | None:
+    """Return why a ClusterQueue admits nothing; None for one that is active."""
     if queue.active:
         return None
     if (value := queue.spec.stop) != "None":

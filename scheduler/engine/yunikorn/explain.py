@@ -21,7 +21,7 @@ Row = dict[str, Any]
 Obstacle = Literal["cordoned", "tooSmall", "reserved", "short", "predicate"]
 _OBSTACLES: dict[Obstacle, str] = {
     "cordoned": "cordoned",
-    "tooSmall": "too small",
+    "tooSmall": "too small in {}",
     "reserved": "reserved for {}",
     "short": "short of {}",
     "predicate": "{}",
@@ -110,12 +110,12 @@ def verdict(node: SchedulingNode, ask: Ask) -> str:
 def obstacle(node: SchedulingNode, ask: Ask) -> tuple[Obstacle, list[str]] | None:
     """Return why a node does not take an ask now as a code and the names in it.
 
-    "reserved" names asks, "short" resources, "predicate" has a message.
+    "reserved" names asks, "short" and "tooSmall" resources, "predicate" has a message.
     """
     if not node.schedulable:
         return "cordoned", []
     if not node.could_hold(ask.needs):
-        return "tooSmall", []
+        return "tooSmall", sorted(resources.shortfall(ask.resource, node.capacity))
     others = [other for other in node.reservations if other != ask.key]
     if others:
         return "reserved", sorted(others)

@@ -173,29 +173,33 @@ def _classes(manifests: Manifests, places: Places) -> Iterator[Finding]:
 
 
 def _lost_nodes(manifests: Manifests, places: Places) -> Iterator[Finding]:
-    """Yield the pods whose node does not exist; one finding for all without any Node."""
+    """Yield the pods, and templates of pods, whose node does not exist.
+
+    One finding for all without any Node.
+    """
     nodes = {key for key in manifests if key.kind == "Node"}
-    lost: list[tuple[Key, Document]] = []
+    lost: list[tuple[Key, Document, str]] = []
     for key, document in places.items():
-        spec = manifests.get(key, {}).get("spec")
-        name = spec.get("nodeName") if key.kind == "Pod" and spec else None
-        if not name or has_ended(document.data.get("status")):
+        if key.kind == "Pod" and has_ended(document.data.get("status")):
             continue
-        target = qualified(Key("Node", "", str(name)), cluster_of(key))
-        if target not in nodes:
-            lost.append((target, document))
+        for path, spec in pod_specs(manifests.get(key, {})):
+            target = Key("Node", "", str(spec.get("nodeName") or ""))
+            target = qualified(target, cluster_of(key))
+            if spec.get("nodeName") and target not in nodes:
+                lost.append((target, document, f"{path}.nodeName"))
     if lost and not nodes:
-        names = sorted({target.name for target, _ in lost})
+        names = sorted({target.name for target, _, _ in lost})
         said = Missing.NODES.said(n=len(lost), names=listed(names))
-        yield Finding("warning", lost[0][1].place("spec.nodeName"), said)
+        yield Finding("warning", lost[0][1].place(lost[0][2]), said)
         return
-    for target, document in lost:
+    for target, document, path in lost:
         status = document.data.get("status") or {}
         begun = status.get("startTime") or status.get("phase") not in (None, "Pending")
+        begun = begun and document.kind == "Pod"
         effect = Missing.WAITS if begun else Missing.COLLECTED
         effect = Missing.STARTED if _is_ready(document) else effect
         said = _missing(target, effect)
-        yield Finding("warning", document.place("spec.nodeName"), said)
+        yield Finding("warning", document.place(path), said)
 
 
 def _nowhere(manifests: Manifests, places: Places) -> Iterator[Finding]:

@@ -55,6 +55,94 @@ def in_line(count: int) -> World:
     )
 
 
+# ---- what a Workload holds, what its queue admits, and pods that Kueue holds back
+
+
+def test_an_admitted_workload_says_what_it_holds_and_what_its_queue_borrows():
+    queues = [cluster_queue("a", cohort="c", cpu=2), cluster_queue("b", cohort="c")]
+    mine = job("mine", queue="a", cpu=3, runtime="1h")
+    world = run(flavor(), *queues, local_queue("a", cluster_queue="a"), mine)
+    held = "It holds 3 CPU in flavor default, where a borrows 1 CPU from its cohort."
+    assert one(world, "mine").sentences[-1] == held
+
+
+def test_a_job_that_was_admitted_in_part_says_with_how_many_pods_it_runs():
+    mine = job("mine", queue="main", parallelism=8, runtime="1h")
+    mine["metadata"]["annotations"]["kueue.x-k8s.io/job-min-parallelism"] = "2"
+    said = one(run(*small_cluster(cpu=3), mine), "mine").sentences
+    assert "It runs with 3 of its 8 pods: it was admitted in part." in said
+
+
+@pytest.mark.parametrize(
+    ("queues", "about", "why"),
+    [
+        (
+            [cluster_queue("main", flavor="lost")],
+            "main",
+            "ClusterQueue main is not active: references missing ResourceFlavor(s): lost",
+        ),
+        (
+            [
+                flavor(),
+                local_queue("mine", cluster_queue="main")
+                | {"spec": {"clusterQueue": "main", "stopPolicy": "Hold"}},
+                cluster_queue("main"),
+            ],
+            "mine",
+            "stopPolicy of LocalQueue mine is Hold",
+        ),
+    ],
+)
+def test_a_queue_that_admits_nothing_says_why(queues, about, why):
+    assert one(run(*queues), about).sentences[0] == f"It admits nothing: {why}."
+
+
+def test_a_cohort_names_who_starves_who_borrows_and_who_leaves_quota():
+    names = {"a": 2, "b": 2, "c": 4}
+    queues = [cluster_queue(name, cohort="all", cpu=cpu) for name, cpu in names.items()]
+    lines = [local_queue(name, cluster_queue=name) for name in names]
+    jobs = [job("j", queue="a", cpu=4, runtime="1h"), job("k", queue="b", cpu=6)]
+    said = one(run(flavor(), *queues, *lines, *jobs), "Cohort/all").sentences
+    assert said[-3:] == [
+        "b uses 0 CPU of its nominal 2 CPU in flavor default, and 1 of its workloads wait.",
+        "a borrows 2 CPU in flavor default, which may be taken back.",
+        "c leaves 4 CPU of its nominal 4 CPU in flavor default to others.",
+    ]
+
+
+def test_a_kind_alone_is_all_of_that_kind():
+    queues = [cluster_queue(name) for name in ("a", "b")]
+    world = run(flavor(), *queues, local_queue("main", cluster_queue="a"), node("n"))
+    for kind, names in (("clusterqueue", ["a", "b"]), ("Node", ["n"])):
+        found = [answer.about for answer in answers(world, f"{kind}/")]
+        assert [about.rpartition("/")[2] for about in found] == names
+
+
+def test_who_was_set_aside_as_one_alike_was_tried_waits_for_the_same():
+    jobs = [job(f"j{n}", queue="main", cpu=4, arrival="5s") for n in range(3)]
+    held = job("held", queue="main", cpu=4, runtime="1h")
+    [cause] = overview(run(*small_cluster(), held, *jobs)).causes
+    assert (cause.count, cause.why) == (3, "not enough quota is free: cpu in default")
+
+
+def test_work_whose_queue_is_not_there_waits_for_that_queue():
+    [cause] = overview(run(*small_cluster(), job("lost", queue="gone"))).causes
+    assert cause.why == "LocalQueue gone doesn't exist"
+
+
+def test_a_pod_that_kueue_holds_back_is_answered_by_its_workload():
+    queued = {"kueue.x-k8s.io/queue-name": "main"}
+    pods = [pod(name, cpu=3, labels=queued) for name in ("web-0", "web-1")]
+    found = one(run(*small_cluster(), node("n", cpu=8), *pods), "web")
+    assert found.pod.startswith("Workload/default/pod-")
+    assert "Flavor default: 3 CPU asked, 1 CPU free; short by 2 CPU." in found.sentences
+
+
+def test_a_job_that_names_no_queue_says_so_where_kueue_alone_would_start_it():
+    [said] = one(run(*small_cluster(), job("mine")), "mine").sentences
+    assert "It names no LocalQueue (label kueue.x-k8s.io/queue-name)" in said
+
+
 # ---- an admitted Workload whose pods wait
 
 

@@ -73,8 +73,9 @@ def application(name: str, cpu: int, queue: str = "root.a", **given: Any) -> Man
     return made
 
 
-def yunikorn(most: str = "4", **more: Any) -> list[Manifest]:
-    tree = queue_tree({"name": "a", "resources": {"max": {"vcore": most}}, **more})
+def yunikorn(most: str = "4", submit: str = "*", **more: Any) -> list[Manifest]:
+    one = {"name": "a", "resources": {"max": {"vcore": most}}, **more}
+    tree = queue_tree(one, submit=submit)
     spec = {"stack": "yunikorn", "yunikorn": {"queues": tree}}
     return [{"apiVersion": "quotalab.dev/v1", "kind": "Policy", "spec": spec}]
 
@@ -161,6 +162,44 @@ def guaranteed() -> list[Manifest]:
 
 def full() -> list[Manifest]:
     return [*small_cluster(cpu=4), job("held", queue="main", cpu=4, runtime="1h")]
+
+
+def spec_of(made: Manifest, **fields: Any) -> Manifest:
+    return {**made, "spec": {**made["spec"], **fields}}
+
+
+def annotated(made: Manifest, given: dict[str, str]) -> Manifest:
+    made["metadata"]["annotations"] |= given
+    return made
+
+
+def with_requests(made: Manifest, wanted: dict[str, str]) -> Manifest:
+    resources = {"requests": wanted, "limits": wanted}
+    made["spec"]["containers"][0]["resources"] = resources
+    return made
+
+
+def in_one_rack(made: Manifest) -> Manifest:
+    asked = {"kueue.x-k8s.io/podset-required-topology": "rack"}
+    made["spec"]["template"]["metadata"] = {"annotations": asked}
+    return made
+
+
+def deployment(
+    replicas: int, labels: dict[str, str] | None = None, cpu: int = 1, **spec: Any
+) -> Manifest:
+    template = {
+        "metadata": {"labels": {"app": "web"}},
+        "spec": {**pod("web", cpu=cpu)["spec"], **spec},
+    }
+    meta = {"name": "web", "namespace": "default", "labels": labels or {}}
+    selector = {"matchLabels": {"app": "web"}}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": meta,
+        "spec": {"replicas": replicas, "selector": selector, "template": template},
+    }
 
 
 QUESTIONS: dict[str, Question] = {
@@ -293,7 +332,11 @@ QUESTIONS: dict[str, Question] = {
             job("starved", queue="b", cpu=2, arrival="5s"),
         ],
         "explain --at 1m --about Cohort/all",
-        ("1 wait for quota, 1 hold it.", "not enough quota is free: cpu in default"),
+        (
+            "1 wait for quota, 1 hold it.",
+            "b uses 0 CPU of its nominal 2 CPU in flavor default",
+            "a borrows 2 CPU in flavor default, which may be taken back.",
+        ),
     ),
     "kubernetes#4583": Question(
         "Why is a pod pending, in one sentence?",
@@ -437,7 +480,7 @@ QUESTIONS: dict[str, Question] = {
             pod("p", cpu=1),
         ],
         "explain --at 1m --about p",
-        ("untolerated taint",),
+        ("untolerated taint", "Taints that it does not tolerate: team=a:NoSchedule."),
     ),
     "quota of a namespace": Question(
         "My Job has no pods, and none is Pending; where are they?",
@@ -516,7 +559,10 @@ QUESTIONS: dict[str, Question] = {
             web("p", nodeSelector={"pool": "web"}),
         ],
         "explain --at 1m --about p",
-        ("1 node: node(s) didn't match Pod's node affinity/selector",),
+        (
+            "1 node: node(s) didn't match Pod's node affinity/selector",
+            "Its nodeSelector asks for pool=web; those nodes have pool=batch.",
+        ),
     ),
     "yunikorn-core#435": Question(
         "My application is Accepted, and the queue has room; what holds it?",
@@ -634,6 +680,335 @@ QUESTIONS: dict[str, Question] = {
         lambda: [*yunikorn(), node("n", cpu=8), application("a", 1, runtime="1h")],
         "explain --at 30s --about n",
         ("1 pod of YuniKorn's", "7 vcore free of 8 vcore"),
+    ),
+    "kueue#14965": Question(
+        "A LimitRange refuses my job; which bound is it?",
+        lambda: [
+            *small_cluster(cpu=8),
+            {
+                "apiVersion": "v1",
+                "kind": "LimitRange",
+                "metadata": {"name": "small", "namespace": "default"},
+                "spec": {"limits": [{"type": "Container", "max": {"cpu": "2"}}]},
+            },
+            job("mine", queue="main", cpu=4),
+        ],
+        "explain --about mine",
+        (
+            "LimitRange small sets Container max cpu=2.",
+            "if each container asks for 1/2 of it",
+        ),
+    ),
+    "namespace not selected": Question(
+        "The queue has quota; why does it not take work of my namespace?",
+        lambda: [
+            flavor(),
+            spec_of(
+                cluster_queue("main"),
+                namespaceSelector={"matchLabels": {"team": "a"}},
+            ),
+            local_queue("main", cluster_queue="main"),
+            {
+                "apiVersion": "v1",
+                "kind": "Namespace",
+                "metadata": {"name": "default", "labels": {"team": "b"}},
+            },
+            job("mine", queue="main"),
+        ],
+        "explain --about mine",
+        (
+            "namespaceSelector of main asks for team=a; labels of Namespace default: team=b",
+            "if Namespace default has the labels team=a",
+        ),
+    ),
+    "gated pods": Question(
+        "Pods of my Deployment are SchedulingGated; what do they wait for?",
+        lambda: [
+            *small_cluster(cpu=3),
+            node("n", cpu=8),
+            deployment(5, {"kueue.x-k8s.io/queue-name": "main"}),
+        ],
+        "explain --about web",
+        (
+            "2 of 5 pods are on no node",
+            "1 CPU asked, 0 CPU free; short by 1 CPU",
+            "+2 CPU nominal quota",
+        ),
+    ),
+    "kueue#3108": Question(
+        "My job runs with fewer pods than it has; why?",
+        lambda: [
+            *small_cluster(cpu=3),
+            annotated(
+                job("mine", queue="main", parallelism=8, runtime="1h"),
+                {"kueue.x-k8s.io/job-min-parallelism": "2"},
+            ),
+        ],
+        "explain --about mine",
+        ("It holds 3 CPU in flavor default.", "It runs with 3 of its 8 pods"),
+    ),
+    "no queue label": Question(
+        "My job gets no Workload; is Kueue broken?",
+        lambda: [*small_cluster(), job("mine")],
+        "explain --about mine",
+        ("It names no LocalQueue (label kueue.x-k8s.io/queue-name)",),
+    ),
+    "inactive queue": Question(
+        "Why does my ClusterQueue admit nothing?",
+        lambda: [*queue("main", 4), job("mine", queue="main")],
+        "explain --about ClusterQueue/main",
+        (
+            "It admits nothing: ClusterQueue main is not active",
+            "missing ResourceFlavor(s): default",
+        ),
+    ),
+    "kai#2058 (f)": Question(
+        "My job asks for one rack; why is there none? (Topology)",
+        lambda: [
+            spec_of(flavor("default", pool="gpu"), topologyName="racks"),
+            {
+                "apiVersion": "kueue.x-k8s.io/v1beta2",
+                "kind": "Topology",
+                "metadata": {"name": "racks"},
+                "spec": {"levels": [{"nodeLabel": "rack"}]},
+            },
+            *queue("main", 100),
+            *(node(f"n{n}", cpu=4, pool="gpu", rack=f"r{n}") for n in range(4)),
+            in_one_rack(job("mine", queue="main", cpu=2, parallelism=4)),
+        ],
+        "explain --at 1m --about mine",
+        (
+            "No domain of rack takes the 4 pods",
+            "places for 2",
+            "if topology at rack is preferred",
+        ),
+    ),
+    "kai#2058 (g)": Question(
+        "Nodes are idle; why do none take my GPU pod? (YuniKorn)",
+        lambda: [
+            *yunikorn("100"),
+            node("n", cpu=8),
+            with_requests(application("mine", 1), {"nvidia.com/gpu": "1"}),
+        ],
+        "explain --at 1m --about mine",
+        ("0 of 1 node would take it now.", "1 node: too small in nvidia.com/gpu."),
+    ),
+    "kai#2056 (c)": Question(
+        "What is my queue's share right now, and why? (YuniKorn)",
+        lambda: [
+            *guaranteed(),
+            node("n", cpu=8),
+            application("one", 6, "root.a", runtime="1h"),
+        ],
+        "explain --at 1m --about root.a",
+        (
+            "6 vcore used; no max of its own and guaranteed 4 vcore.",
+            "Fair share 1.5: 6 vcore of 4 vcore guaranteed.",
+        ),
+    ),
+    "kai#2057 (c)": Question(
+        "Which queues starve, and which have more than their due? (YuniKorn)",
+        lambda: [
+            *yunikorn(
+                "100",
+                queues=[
+                    {"name": one, "resources": {"guaranteed": {"vcore": "4"}}}
+                    for one in "bcd"
+                ],
+            ),
+            node("n", cpu=8),
+            application("one", 8, "root.a.b", runtime="1h"),
+            application("two", 2, "root.a.c", arrival="5s"),
+        ],
+        "explain --at 20s --about root.a",
+        (
+            "root.a.c uses 0 vcore of its guaranteed 4 vcore",
+            "root.a.b uses 8 vcore, 4 vcore more than its guaranteed 4 vcore",
+            "root.a.d leaves 4 vcore",
+        ),
+    ),
+    "kai#2057 (d)": Question(
+        "Which namespaces use what of their quota? (ElasticQuota)",
+        lambda: [
+            scheduler("CapacityScheduling", postFilter=1),
+            *(
+                of_group("ElasticQuota", name, min={"cpu": "2"}, max={"cpu": "4"})
+                | {"metadata": {"name": name, "namespace": name}}
+                for name in "ab"
+            ),
+            node("n", cpu=8),
+            pod("p", cpu=3, namespace="a", runtime="1h"),
+        ],
+        "explain --at 30s --about ElasticQuota/",
+        (
+            "ElasticQuota/a/a",
+            "3 CPU used; min 2 CPU and max 4 CPU.",
+            "ElasticQuota/b/b",
+            "0 CPU used",
+        ),
+    ),
+    "kai#1515 (d)": Question(
+        "Would my pods start if I submitted them, and when? (kube-scheduler)",
+        lambda: [node("n", cpu=4), pod("held", cpu=3, runtime="1h")],
+        "would --at 1m",
+        (
+            "start 59m2s after it is submitted, when held has left",
+            "Insufficient cpu",
+            "with 1/2 of what each pod asks",
+        ),
+        pod("mine", cpu=2),
+    ),
+    "kai#1515 (e)": Question(
+        "Would my application start if I submitted it, and when? (YuniKorn)",
+        lambda: [
+            *yunikorn("4"),
+            node("n", cpu=16),
+            application("held", 3, runtime="1h"),
+        ],
+        "would --at 1m",
+        (
+            "when held has left",
+            "The max of root.a is 4 vcore: 3 vcore used.",
+            "with 1/2 of what each pod asks",
+        ),
+        application("mine", 2),
+    ),
+    "kai#1515 (f)": Question(
+        "What waits in the whole cluster, and for what? (Kueue)",
+        lambda: [
+            *full(),
+            *(job(f"j{n}", queue="main", cpu=4, arrival="5s") for n in range(3)),
+            job("lost", queue="missing"),
+        ],
+        "explain --at 1m",
+        (
+            "4 wait",
+            "3: not enough quota is free: cpu in default",
+            "LocalQueue missing doesn't exist",
+        ),
+    ),
+    "kai#1515 (g)": Question(
+        "What waits in the whole cluster, and for what? (kube-scheduler)",
+        lambda: [
+            node("n", cpu=4),
+            pod("held", cpu=4, runtime="1h"),
+            *(pod(f"p{n}", cpu=1, arrival="5s") for n in range(3)),
+            web("q", "5s", nodeSelector={"pool": "web"}),
+        ],
+        "explain --at 1m",
+        (
+            "4 wait",
+            "3: no node takes the pod: Insufficient cpu",
+            "1: no node takes the pod: node(s) didn't match",
+        ),
+    ),
+    "kubernetes#116982": Question(
+        "A pod is Pending without any event; is a scheduler there for it?",
+        lambda: [node("n", cpu=4), web("p", schedulerName="mine")],
+        "explain --about p",
+        (
+            "Its schedulerName is mine, and no scheduler of this world has that name",
+            "with no schedulerName",
+        ),
+    ),
+    "kubernetes#97182": Question(
+        "Why does a pod of high priority not preempt?",
+        lambda: [
+            *kube_classes(),
+            {
+                **kube_classes()[1],
+                "metadata": {"name": "polite"},
+                "preemptionPolicy": "Never",
+            },
+            node("n", cpu=4),
+            classed("low", 4, "lo", runtime="1h"),
+            classed("p", 4, "polite", arrival="5s"),
+        ],
+        "explain --at 1m --about p",
+        ("preemptionPolicy of PriorityClass polite is Never", "when low has left"),
+    ),
+    "resource of no node": Question(
+        "My pod asks for a device, and the nodes have some; why does it wait?",
+        lambda: [
+            gpu_node("n"),
+            with_requests(pod("p"), {"nvidia.com/gpus": "1"}),
+        ],
+        "explain --about p",
+        ("No node has nvidia.com/gpus; nodes have",),
+    ),
+    "pod of a DaemonSet": Question(
+        "One pod of my DaemonSet is Pending; on which node, and why?",
+        lambda: [
+            node("a", cpu=4),
+            node("b", cpu=2),
+            {
+                **deployment(1),
+                "kind": "DaemonSet",
+                "spec": {
+                    name: value
+                    for name, value in deployment(1, cpu=3)["spec"].items()
+                    if name != "replicas"
+                },
+            },
+        ],
+        "explain --about web",
+        ("1 of 2 pods is on no node", "Insufficient cpu", "It may go to b alone."),
+    ),
+    "node that is gone": Question(
+        "Pods of my Deployment come and go; why does none start?",
+        lambda: [node("n", cpu=4), deployment(1, nodeName="gone")],
+        "explain --about web",
+        ("Its nodeName is gone, and there is no node gone", "with no nodeName"),
+    ),
+    "yunikorn-core#33": Question(
+        "My application is Rejected; what is wrong with its queue?",
+        lambda: [*yunikorn(), node("n", cpu=8), application("mine", 1, "root.typo")],
+        "explain --about mine",
+        (
+            "leads to root.typo, which is not there",
+            "Queues that user nobody may submit to: root.a.",
+        ),
+    ),
+    "yunikorn: submitacl": Question(
+        "My application is Rejected, and its queue is there.",
+        lambda: [
+            *yunikorn(submitacl="sue", submit=""),
+            node("n", cpu=8),
+            application("mine", 1),
+        ],
+        "explain --about mine",
+        ("User nobody may not submit to root.a",),
+    ),
+    "yunikorn: no guarantee": Question(
+        "My queue waits, and another one has all; why is nobody preempted?",
+        lambda: [
+            *yunikorn("100", queues=[{"name": "b"}, {"name": "c"}]),
+            node("n", cpu=4),
+            application("held", 4, "root.a.b", runtime="1h"),
+            application("mine", 2, "root.a.c", arrival="5s"),
+        ],
+        "explain --at 1m --about mine",
+        (
+            "Nobody would be preempted",
+            "Neither root.a.c nor a queue above it has guaranteed resources",
+        ),
+    ),
+    "yunikorn: preemption.policy": Question(
+        "My queue has guaranteed resources; why is nobody preempted?",
+        lambda: [
+            *yunikorn(
+                "100",
+                queues=[
+                    {"name": "b", "properties": {"preemption.policy": "disabled"}},
+                    {"name": "c", "resources": {"guaranteed": {"vcore": "4"}}},
+                ],
+            ),
+            node("n", cpu=4),
+            application("held", 4, "root.a.b", runtime="1h"),
+            application("mine", 2, "root.a.c", arrival="5s"),
+        ],
+        "explain --at 1m --about mine",
+        ("preemption.policy of root.a.b is disabled: its pods stay.",),
     ),
 }
 

@@ -79,6 +79,21 @@ def asking(cpu: int, resource: str) -> Manifest:
     return made
 
 
+def choosy(selector: Manifest | None, **labels: str) -> list[Manifest]:
+    """A queue that takes work of some namespaces, and the labels of this one."""
+    made = queue()
+    made[0]["spec"]["namespaceSelector"] = selector
+    meta = {"name": "default", "labels": labels}
+    return [*made, {"apiVersion": "v1", "kind": "Namespace", "metadata": meta}]
+
+
+def limit_range(**most: str) -> Manifest:
+    limits = [{"type": "Container", "max": most}]
+    meta = {"name": "small", "namespace": "default"}
+    given = {"apiVersion": "v1", "kind": "LimitRange", "metadata": meta}
+    return {**given, "spec": {"limits": limits}}
+
+
 def lender(cpu: int = 2) -> list[Manifest]:
     return queue("lender", cpu)
 
@@ -201,6 +216,21 @@ CASES: dict[Words, tuple[Callable[[], World], list[str], str]] = {
         ["nodeSelector asks for pool=b", "nodeLabels of flavor default: pool=a"],
         "nodeSelector",
     ),
+    Short.NAMESPACE: (
+        lambda: run(choosy({"matchLabels": {"team": "a"}}, team="b"), late(1)),
+        ["namespaceSelector of main asks for team=a", "Namespace default: team=b"],
+        "namespace",
+    ),
+    Short.NO_SELECTOR: (
+        lambda: run(choosy(None), late(1)),
+        ["main has no namespaceSelector"],
+        "namespaceSelector",
+    ),
+    Short.LIMIT_RANGE: (
+        lambda: run(queue(), limit_range(cpu="2"), late(4)),
+        ["LimitRange small sets Container max cpu=2"],
+        "requests",
+    ),
     Short.UNCOVERED: (
         lambda: run(queue(), asking(1, "nvidia.com/gpu")),
         ["1 GPU asked, and its ClusterQueue has no quota of nvidia.com/gpu"],
@@ -309,6 +339,25 @@ def test_a_refusal_names_its_field_and_value_and_a_change_that_was_run_helps(cod
     assert all(part in text for part in named), text
     verdicts = counterfactuals(world, key, horizon_ms=30_000).verdicts
     assert kind in [one.kind for one in verdicts if one.verdict == "yes"]
+
+
+def test_labels_that_are_not_equal_to_one_value_are_named_as_kubectl_does():
+    terms = [
+        {"key": "team", "operator": "In", "values": ["a", "b"]},
+        {"key": "tier", "operator": "NotIn", "values": ["c"]},
+        {"key": "old", "operator": "DoesNotExist"},
+    ]
+    world = run(choosy({"matchExpressions": terms}), late(1))
+    [key] = [one for one in world.keys("Workload") if "late" in one.name]
+    text = " ".join(one.text for one in explain(world, key).said)
+    assert "asks for team in (a,b),tier notin (c),!old" in text
+
+
+def test_a_limit_range_that_bounds_less_lets_it_in_too():
+    world = run(queue(), limit_range(cpu="2"), late(4))
+    [key] = [one for one in world.keys("Workload") if "late" in one.name]
+    verdicts = counterfactuals(world, key, horizon_ms=30_000).verdicts
+    assert "limitRange" in [one.kind for one in verdicts if one.verdict == "yes"]
 
 
 def test_what_no_quota_would_help_is_not_said_to_wait_for_quota():

@@ -42,7 +42,8 @@ def test_a_pod_outside_a_limit_range_is_told_so_and_not_to_wait_for_quota() -> N
     )
     said = explain(world, workload(world, "large")).sentences
     assert "requests must not be above the limitRange max" in said[0]
-    assert "It does not wait for quota" in said[1]
+    assert said[1] == "LimitRange limits sets Container max cpu=2."
+    assert "It does not wait for quota" in said[2]
     assert not any("until quota is released" in sentence for sentence in said)
 
 

@@ -59,6 +59,15 @@ def test_work_that_fits_starts_now_and_nothing_is_submitted():
     assert world.hash() == before
 
 
+def test_work_that_names_no_queue_is_tried_in_each():
+    found = asked(at(world_of(*small_cluster())), job("new"))
+    assert (found.starts, [one.code for one in found.said][:2]) == (
+        "never",
+        ["would.not", "asked.noLabel"],
+    )
+    assert "LocalQueue default/main" in texts(found)[0]
+
+
 def test_work_that_waits_says_when_it_starts_after_whom_and_why_not_now():
     found = asked(full(), job("new", queue="main", cpu=4))
     assert found.starts == "later"

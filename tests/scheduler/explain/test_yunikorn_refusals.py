@@ -87,7 +87,7 @@ CASES: dict[str, tuple[Callable[[], World], list[str], str]] = {
     ),
     "tooSmall": (
         lambda: run(node("n", cpu=1), waiting()),
-        ["1 node: too small.", "The nodes together have 1 vcore"],
+        ["1 node: too small in vcore.", "The nodes together have 1 vcore"],
         "1/2 of what each pod asks: 1 CPU",
     ),
     "short": (
@@ -123,7 +123,7 @@ def test_the_answer_says_the_reason_first_and_a_change_that_starts_the_pod(code)
     (found,) = answers(world, "p")
     text = "\n".join(found.sentences)
     assert [part for part in parts if part not in text] == [], text
-    assert text.index(parts[0]) < text.index("nobody would be preempted")
+    assert text.index(parts[0]) < text.index("Nobody would be preempted")
     said = [one.text for one in helps(world, Key("Pod", "default", "p"))]
     assert any(f"with {change}." in one for one in said), said
 
@@ -152,7 +152,7 @@ def test_of_a_pod_whose_application_was_rejected_the_whole_reason_is_said(
         "yunikorn.apache.org/task-group-name": "w",
     }
     (found,) = answers(run(large(), made, **settings), "p")
-    [said] = found.sentences
+    said = found.sentences[0]
     assert said.startswith("YuniKorn rejected its application: ")
     assert why in said
 
@@ -160,7 +160,7 @@ def test_of_a_pod_whose_application_was_rejected_the_whole_reason_is_said(
 def test_the_reasons_count_every_node_and_not_those_that_are_listed():
     small = [node(f"n{number}", cpu=1) for number in range(MOST_NODES + 5)]
     (found,) = answers(run(*small, waiting()), "p")
-    assert f"{len(small)} nodes: too small." in found.sentences
+    assert f"{len(small)} nodes: too small in vcore." in found.sentences
 
 
 def of_devs(name: str, cpu: int, **given: Any) -> Manifest:

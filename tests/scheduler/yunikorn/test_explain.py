@@ -54,7 +54,9 @@ def test_it_says_which_queue_has_no_room() -> None:
     ]
 
 
-@pytest.mark.parametrize(("size", "verdict"), [(9, "too small"), (2, "short of vcore")])
+@pytest.mark.parametrize(
+    ("size", "verdict"), [(9, "too small in vcore"), (2, "short of vcore")]
+)
 def test_it_says_what_is_wrong_with_a_node(size: int, verdict: str) -> None:
     world = _full()
     world.waiting("q", "root.prod", size)

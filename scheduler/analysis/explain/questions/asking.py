@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from scheduler.analysis.explain import namespaces
 from scheduler.analysis.explain.changes import (
     add_quota,
     edit,
@@ -61,6 +62,7 @@ def questions(world: World, key: Key, answer: Explanation) -> list[Question]:
     return [
         wait,
         *_stops(world, work, queue),
+        *_namespace(world, work, queue),
         *(_one("topology", *each) for each in _relaxations(work)),
         *_placements(world, work, queue, answer),
         *quota_questions(world, queue, answer),
@@ -102,6 +104,21 @@ def _stops(world: World, work: WorkloadInfo, queue: ClusterQueue) -> Iterator[Qu
         change = Change(edits=[edit(local_queue, stopPolicy="None")])
         subject = f"stopPolicy of LocalQueue {local_queue.name} is None"
         yield _one("stopPolicy", stop, subject, change, local_queue.path)
+
+
+# ---- what its namespace keeps it from ----
+
+
+def _namespace(
+    world: World, work: WorkloadInfo, queue: ClusterQueue
+) -> Iterator[Question]:
+    cluster = kueue_of(world).cluster
+    for kind, found in namespaces.changes_of(world, cluster, work, queue):
+        candidates = [
+            CandidateChange(subject=subject, change=change, value=value)
+            for _, subject, change, value in found
+        ]
+        yield Question(id=kind, kind=kind, now=found[0][0], candidates=candidates)
 
 
 # ---- what no flavor of the queue can run ----

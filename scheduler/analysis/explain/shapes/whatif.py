@@ -68,7 +68,8 @@ class Verdict(Shape):
     `kind`: "wait", "nominalQuota", "borrowingLimit", "priority", "weight",
     "reclaimWithinCohort", "withinClusterQueue", "borrowWithinCohort",
     "maxPriorityThreshold", "queueingStrategy", "coveredResources", "nodeSelector",
-    "topology" or "localQueue". `finishes` are the workloads whose end
+    "topology", "localQueue", "namespace", "namespaceSelector", "limitRange" or
+    "requests". `finishes` are the workloads whose end
     came right before (kind "wait"). `subject` and `effect` are sentences.
     """
 
