@@ -485,6 +485,19 @@ def test_the_configuration_of_another_controller_is_kept_and_named():
     assert (found.level, "jobset.x-k8s.io" in found.problem) == ("unsupported", True)
 
 
+def test_of_two_configurations_that_serve_one_name_the_later_counts_and_is_said():
+    head = (
+        "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
+    )
+    named = [f"{head}profiles: [{{schedulerName: {name}}}]\n" for name in "aba"]
+    named[2] += "parallelism: 4\n"
+    loaded = load([(f"{n}.yaml", text) for n, text in enumerate(named)])
+    kept = loaded.policy["kubeScheduler"]["items"]
+    assert [one["profiles"][0]["schedulerName"] for one in kept] == ["b", "a"]
+    said = [str(one) for one in loaded.findings if "takes the place" in one.problem]
+    assert [one.split(": ")[0].split(":")[0] for one in said] == ["2.yaml"]
+
+
 @pytest.mark.parametrize(
     "text",
     [

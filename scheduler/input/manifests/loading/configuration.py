@@ -17,6 +17,7 @@ from scheduler.input.manifests.loading.loaded import Finding, Loaded, unsupporte
 from scheduler.model.errors import ManifestError, PolicyError, UnknownNameError
 from scheduler.model.kube.configuration import notices, read_configurations
 from scheduler.model.kube.older_names import path_given, without_foreign_plugins
+from scheduler.model.kube.profiles import DEFAULT_NAME
 from scheduler.model.kueue.configuration import DEFAULT_STRATEGIES, GROUP, OF_PROCESS
 from scheduler.model.problems import Problem, Wanted, expected, parted
 from scheduler.words.effects import Effect, Gap
@@ -115,7 +116,10 @@ def _leave_out_setting(loaded: Loaded, document: Document, path: str) -> None:
 
 
 def _add_scheduler(loaded: Loaded, document: Document) -> None:
-    """Take a scheduler's configuration; several run side by side, as a List."""
+    """Take a scheduler's configuration; several run side by side, as a List.
+
+    Of two that serve one schedulerName the later counts, which is said.
+    """
     given, foreign = without_foreign_plugins(document.data)
     for notice in foreign:
         gap = Gap(notice.path, notice.said, Effect.NO_PLUGIN)
@@ -131,11 +135,24 @@ def _add_scheduler(loaded: Loaded, document: Document) -> None:
         place = document.place(notice.path)
         effect = Effect.NO_DECISION if notice.ignored else Effect.NONE
         loaded.findings.append(Finding("warning", place, notice.said, effect=effect))
+    served = _served(given)
+    for other in [one for one in loaded.schedulers if _served(one) & served]:
+        loaded.schedulers.remove(other)
+        loaded.policy.pop("kubeScheduler", None)
+        if other != given:
+            name = f"schedulerName {min(_served(other) & served)}"
+            loaded.warn(document.place("profiles"), ReadAs.SETTING.said(name=name))
     if not loaded.schedulers:
         _merge_policy(loaded, document, {"kubeScheduler": given})
     loaded.schedulers.append(given)
     if len(loaded.schedulers) > 1:
         loaded.policy["kubeScheduler"] = {"kind": "List", "items": loaded.schedulers}
+
+
+def _served(given: dict[str, Any]) -> set[str]:
+    """Return the names by which pods choose a scheduler of a configuration."""
+    profiles = given.get("profiles") or [{}]
+    return {str(one.get("schedulerName") or DEFAULT_NAME) for one in profiles}
 
 
 def _merge_policy(loaded: Loaded, document: Document, patch: dict[str, Any]) -> None:
