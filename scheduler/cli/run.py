@@ -24,6 +24,7 @@ from scheduler.cli.run_time_words import (
     run_time_choice,
 )
 from scheduler.cli.statuses import refused, try_to_write
+from scheduler.engine.lifetime.jobs.state import FAILED_CREATE
 from scheduler.engine.tick import SimulationResult, advance, simulate
 from scheduler.engine.world import World
 from scheduler.input.manifests.chosen_run_times import (
@@ -34,7 +35,7 @@ from scheduler.input.manifests.chosen_run_times import (
 from scheduler.input.manifests.report import FindingGroup, groups_of, unfollowed_fields
 from scheduler.input.manifests.run_times import assumed_run_times
 from scheduler.model import durations
-from scheduler.model.decisions import Decision
+from scheduler.model.decisions import Decision, Fail, Finish
 from scheduler.model.errors import SchedulerError
 from scheduler.model.releases.release import NO_RELEASE
 from scheduler.model.scenario import FALLBACK, Scenario
@@ -258,11 +259,26 @@ def _never(summary: Summary) -> str:
     return f" at least ({summary.waiting} never started)"
 
 
+def _failed(outcome: SimulationResult) -> str:
+    """Return how many of those that finished failed; "" for none."""
+    ended = (one for one in outcome.decisions if isinstance(one, Finish))
+    failed = sum(one.reason == "Failed" for one in ended)
+    return f" ({failed} failed)" if failed else ""
+
+
+def _withheld(outcome: SimulationResult) -> str:
+    """Return how many owners had pods that were refused when they were made; "" for none."""
+    failed = (one for one in outcome.decisions if isinstance(one, Fail))
+    owners = {one.subject for one in failed if one.reason == FAILED_CREATE}
+    return f", pods of {len(owners)} refused ({FAILED_CREATE})" if owners else ""
+
+
 def _closing(outcome: SimulationResult, summary: Summary) -> str:
     wait = "-" if summary.wait_p50_ms is None else f"{summary.wait_p50_ms / 1000:.1f}s"
     return (
         f"\n{summary.arrived} arrived, {summary.admitted} admitted, "
-        f"{summary.finished} finished, {summary.preemptions} preempted, "
+        f"{summary.finished} finished{_failed(outcome)}, "
+        f"{summary.preemptions} preempted{_withheld(outcome)}, "
         f"median wait {wait}{_never(summary)}, end {outcome.end_ms / 1000:.1f}s"
         f"{'' if outcome.settled else ' (more would happen)'}\n{_searches(summary)}"
     )
