@@ -22,6 +22,7 @@ from scheduler.model.objects import Key, Object
 from scheduler.model.policy import PolicySpec
 from scheduler.model.registry import lookup
 from scheduler.model.yunikorn import properties
+from scheduler.model.yunikorn.task_groups import TASK_GROUPS
 from scheduler.words.losses import LostOfYuniKorn
 
 GROUP = "kueue.x-k8s.io/v1beta2"
@@ -236,7 +237,7 @@ class _Writer:
         if leaf is None:
             self.found.lose(str(obj.key), LostOfYuniKorn.NO_QUEUE.said())
             return
-        if pods.TASK_GROUPS in obj.annotations:
+        if TASK_GROUPS in obj.annotations:
             self.found.lose(str(obj.key), LostOfYuniKorn.TASK_GROUPS.said())
         name, space = self.names[leaf.path], obj.key.namespace
         if (space, name) not in self.local_queues:

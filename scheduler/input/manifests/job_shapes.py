@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -24,6 +23,7 @@ from scheduler.model import registry
 from scheduler.model.errors import ManifestError
 from scheduler.model.jobs import JobKind, Shape, Surroundings, count_of, pods_at_once
 from scheduler.model.problems import Wanted, expected, in_field
+from scheduler.model.yunikorn.task_groups import members_of
 
 Fields = dict[str, Any]
 Holder = tuple[str, Fields]
@@ -47,7 +47,6 @@ _SHAPES = _shapes()
 _KINDS: dict[str, JobKind] = {
     one.name: one.value for one in registry.built_in("job-kind")
 }
-_TASK_GROUPS = "yunikorn.apache.org/task-groups"
 
 
 def check_job_kind(document: Document) -> Fields:
@@ -143,13 +142,9 @@ def _made_by(kind: str, manifest: Fields) -> Iterator[tuple[str, int]]:
 
 def _task_groups(manifest: Fields) -> Iterator[tuple[str, int]]:
     """Yield the placeholders of the task groups that a pod declares to YuniKorn."""
-    annotations = manifest["metadata"].get("annotations") or {}
-    try:
-        groups = json.loads(annotations.get(_TASK_GROUPS) or "[]")
-        counts = [int(group["minMember"]) for group in groups]
-    except (KeyError, TypeError, ValueError):
-        return  # what is wrong in them is said where they are read
-    yield "metadata.annotations", sum(counts)
+    found = members_of(manifest["metadata"].get("annotations") or {})
+    if found is not None:
+        yield "metadata.annotations", sum(count for _, count in found)
 
 
 def _check_claim_templates(document: Document, spec: Fields) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from scheduler.engine.lifetime.admission import owner_key
@@ -24,6 +23,11 @@ from scheduler.model.objects import Key, Object
 from scheduler.model.pod import gang_of
 from scheduler.model.reasons import ON_HOLD, condition
 from scheduler.model.releases.rules import SETS_ON_HOLD
+from scheduler.model.yunikorn.task_groups import (
+    TASK_GROUP_NAME,
+    TASK_GROUPS,
+    members_of,
+)
 
 # ------------------------------------------------------------------------
 # StatefulSets under Kueue: pods that wait with their gates, and sets scaled to none.
@@ -134,7 +138,6 @@ _POD = frozenset({"Pod"})
 _JOB = frozenset({"Job"})
 #: A Job admitted with fewer pods also does that much less work.
 EQUAL_COMPLETIONS = "kueue.x-k8s.io/job-completions-equal-parallelism"
-_TASK_GROUP = "yunikorn.apache.org/task-group"
 
 
 class JobLength(StatefulSets):
@@ -193,9 +196,10 @@ class JobLength(StatefulSets):
             namespace = job["metadata"].get("namespace") or "default"
             group = self.host.objects.get(Key("PodGroup", namespace, name))
             return group is None or int(group.spec.get("minMember") or 0) >= pods
-        if not any(one.startswith(_TASK_GROUP) for one in annotations):
+        if TASK_GROUPS not in annotations and TASK_GROUP_NAME not in annotations:
             return False
-        least = _least_members(annotations)
+        name = str(annotations.get(TASK_GROUP_NAME))
+        least = dict(members_of(annotations) or ()).get(name)
         return least is None or least >= pods
 
     def completions_of(self, owner: Object) -> int:
@@ -265,16 +269,3 @@ class JobLength(StatefulSets):
         if annotations.get(EQUAL_COMPLETIONS) == "true":
             spec["completions"] = spec["parallelism"]
         return {**job, "spec": spec}
-
-
-def _least_members(annotations: dict[str, str]) -> int | None:
-    """Return the minMember of a pod's task group; None where none can be read.
-
-    What is wrong in task groups is said where YuniKorn reads them.
-    """
-    try:
-        groups = json.loads(annotations.get(f"{_TASK_GROUP}s") or "[]")
-        least = {one["name"]: int(one["minMember"]) for one in groups}
-    except (KeyError, TypeError, ValueError):
-        return None
-    return least.get(annotations.get(f"{_TASK_GROUP}-name"))

@@ -24,13 +24,16 @@ from scheduler.model.pod import Pod, Shape, read_pod, shape_of
 from scheduler.model.problems import GivenUp, Problem, in_field
 from scheduler.model.sentence import Sentence
 from scheduler.model.yunikorn.resources import PODS, VCORE, Amounts
+from scheduler.model.yunikorn.task_groups import (
+    TASK_GROUP_NAME,
+    TASK_GROUPS,
+    declared,
+)
 
 DOMAIN = "yunikorn.apache.org/"
 APP_ID = DOMAIN + "app-id"
 QUEUE = DOMAIN + "queue"
 ALLOW_PREEMPTION = DOMAIN + "allow-preemption"
-TASK_GROUPS = DOMAIN + "task-groups"
-TASK_GROUP = DOMAIN + "task-group-name"
 PARAMETERS = DOMAIN + "schedulingPolicyParameters"
 USER_INFO = DOMAIN + "user.info"
 USER_NAME = DOMAIN + "username"
@@ -160,7 +163,7 @@ def read_details(obj: Object) -> PodDetails:
         pod=pod,
         app=app_id(obj),
         queue=queue_name(obj),
-        group=str(obj.annotations.get(TASK_GROUP) or ""),
+        group=str(obj.annotations.get(TASK_GROUP_NAME) or ""),
         resource=resource_of(pod.shape),
     )
 
@@ -183,7 +186,7 @@ def read_gang(obj: Object) -> GangState | None:
     if not text:
         return None
     try:
-        items = json.loads(text)
+        items = declared(obj.annotations)
         _check_groups(items, text)
         groups = [read_task_group(item) for item in items]
     except (ValueError, TypeError, AttributeError, KeyError) as error:
