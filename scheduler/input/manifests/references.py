@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -36,6 +36,8 @@ from scheduler.words.findings import Gang, Missing
 
 Manifests = Mapping[Key, Mapping[str, Any]]
 Places = Mapping[Key, Document]
+#: Specs of pods, and of templates of pods, each with its object and path.
+Pods = Sequence[tuple[Key, Document, str, Mapping[str, Any]]]
 
 #: Kinds that bring nodes or stand for some.
 NODES = frozenset({"Node", "NodeGroup", "NodePool"})
@@ -60,8 +62,14 @@ def check_references(
             findings += _dangling(key, manifest, document, manifests)
     if stack == "kueue":
         findings += _unlabelled(manifests, places)
-    findings += _classes(manifests, places)
-    findings += _lost_nodes(manifests, places)
+    pods = [
+        (key, document, path, pod)
+        for key, document in places.items()
+        if key in manifests
+        for path, pod in pod_specs(manifests[key])
+    ]
+    findings += _classes(manifests, pods)
+    findings += _lost_nodes(manifests, pods)
     if stack != "kueue":  # quota without nodes is a world, too
         findings += _nowhere(manifests, places)
     findings += _closed_nodes(places)
@@ -153,40 +161,36 @@ def _unlabelled(manifests: Manifests, places: Places) -> Iterator[Finding]:
         yield Finding("warning", document.place("metadata.namespace"), said)
 
 
-def _classes(manifests: Manifests, places: Places) -> Iterator[Finding]:
+def _classes(manifests: Manifests, pods: Pods) -> Iterator[Finding]:
     """Yield the pods whose PriorityClass does not exist."""
-    for key, document in places.items():
-        manifest = manifests.get(key)
-        if manifest is None or key.kind == "Workload":
+    for key, document, path, pod in pods:
+        name = pod.get("priorityClassName")
+        if not isinstance(name, str) or not name or "priority" in pod:
+            continue  # a pod with a priority has been admitted with its class
+        target = Key("PriorityClass", "", name)
+        known = qualified(target, cluster_of(key)) in manifests
+        if known or name in BUILT_IN or key.kind == "Workload":
             continue  # a Workload's podSets are those of its job
-        for path, pod in pod_specs(manifest):
-            name = pod.get("priorityClassName")
-            if not isinstance(name, str) or not name or "priority" in pod:
-                continue  # a pod with a priority has been admitted with its class
-            target = Key("PriorityClass", "", name)
-            known = qualified(target, cluster_of(key)) in manifests
-            if not known and name not in BUILT_IN:
-                at = document.place(f"{path}.priorityClassName")
-                queued = QUEUE in (manifest["metadata"].get("labels") or {})
-                effect = Missing.NO_WORKLOAD if queued else Missing.NO_PRIORITY
-                yield Finding("warning", at, _missing(target, effect))
+        at = document.place(f"{path}.priorityClassName")
+        queued = QUEUE in (manifests[key]["metadata"].get("labels") or {})
+        effect = Missing.NO_WORKLOAD if queued else Missing.NO_PRIORITY
+        yield Finding("warning", at, _missing(target, effect))
 
 
-def _lost_nodes(manifests: Manifests, places: Places) -> Iterator[Finding]:
+def _lost_nodes(manifests: Manifests, pods: Pods) -> Iterator[Finding]:
     """Yield the pods, and templates of pods, whose node does not exist.
 
     One finding for all without any Node.
     """
     nodes = {key for key in manifests if key.kind == "Node"}
     lost: list[tuple[Key, Document, str]] = []
-    for key, document in places.items():
-        if key.kind == "Pod" and has_ended(document.data.get("status")):
+    for key, document, path, pod in pods:
+        name = pod.get("nodeName")
+        if not name or (key.kind == "Pod" and has_ended(document.data.get("status"))):
             continue
-        for path, spec in pod_specs(manifests.get(key, {})):
-            target = Key("Node", "", str(spec.get("nodeName") or ""))
-            target = qualified(target, cluster_of(key))
-            if spec.get("nodeName") and target not in nodes:
-                lost.append((target, document, f"{path}.nodeName"))
+        target = qualified(Key("Node", "", str(name)), cluster_of(key))
+        if target not in nodes:
+            lost.append((target, document, f"{path}.nodeName"))
     if lost and not nodes:
         names = sorted({target.name for target, _, _ in lost})
         said = Missing.NODES.said(n=len(lost), names=listed(names))
