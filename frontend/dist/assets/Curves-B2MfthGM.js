@@ -1,1 +1,0 @@
-export{t as default}from"./Curves-Bm98aHpB.js";

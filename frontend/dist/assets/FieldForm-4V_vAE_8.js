@@ -1,1 +1,0 @@
-export{t as default}from"./FieldForm-B2b_LGOi.js";

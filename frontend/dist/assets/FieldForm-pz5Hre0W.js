@@ -1,0 +1,1 @@
+export{t as default}from"./FieldForm-BB2bdaNw.js";

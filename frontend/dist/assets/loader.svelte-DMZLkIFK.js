@@ -1,1 +1,0 @@
-export{t as loader}from"./loader.svelte-9f3_6ieB.js";
