@@ -16,7 +16,7 @@ PACKAGE = "cluster.yaml.gz"
 STATE = "yunikorn-state.json"
 _CONFIG_MAPS = ("kueue-manager-config", "yunikorn-defaults", "yunikorn-configs")
 _OURS = "quotalab.dev"
-#: Kept and read for one thing: the pods that it selects are spread by default.
+#: Kept, and read for the pods that it selects: they are spread, and may serve a webhook.
 _BESIDE = ("services",)
 #: Kinds of groups whose plural this API does not serve, by name.
 _ELSEWHERE = ("podgroups.scheduling.k8s.io", "workloads.scheduling.k8s.io")
