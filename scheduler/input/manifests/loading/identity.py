@@ -89,7 +89,8 @@ def no_manifest(document: Document) -> Sentence | None:
     entry = kinds.BY_KIND.get(document.kind)
     of_other = entry is not None and entry.level == "configuration"
     # No version, name or spec: a tool's own `kind:`, as in values and change logs.
-    bare = not document.api_version and "spec" not in document.data
+    others = document.data.keys() - {"kind"}
+    bare = not document.api_version and others and "spec" not in others
     known = group in kinds.GROUPS or (entry is not None and not of_other)
     if named or (known and not bare):
         return None
