@@ -44,7 +44,7 @@ WORLDS = [
         "research",
         {"spec": {"preemption": {"reclaimWithinCohort": "Never"}}},
     ),
-    ("one-world-yunikorn", 60, "Node", "node-1", {"spec": {"unschedulable": True}}),
+    ("one-world-yunikorn", 60, "Node", "node-2", {"spec": {"unschedulable": True}}),
     ("one-world-kube", 60, "Node", "node-2", {"spec": {"unschedulable": True}}),
 ]
 
@@ -61,7 +61,7 @@ def test_every_number_and_field_is_rests_at_random_instants_of_all_places(
     patch = {"kind": kind, "name": name, "body": body}
     asked = {"changes": [{"patch": patch}], "horizonMs": 60_000}
     pairs = []
-    for at, seeds in ((last, []), (draw.randint(last // 3, last), [7, 1])):
+    for at, seeds in ((last, []), (draw.randint(1, last), [7, 1])):
         body = asked | {"at": at, "seeds": seeds}
         made_pair = page.request.post(f"{api}/what-ifs?wait=60", data=body).json()
         assert made_pair["state"] == "open"

@@ -34,6 +34,7 @@ READ = f"""() => ({{
 #: What lines are of the numbers of a queue.
 _OF = {
     "usage": "used",
+    "queued": "used",
     "load": "used",
     "share": "share",
     "pending": "waiting",
@@ -170,6 +171,8 @@ def sides_of(
         if word in ("usage", "load"):
             wanted = flavor, resource
             found = [o for o in found if (o["flavor"], o["resource"]) == wanted]
+        elif word == "queued":
+            found = [one for one in found if one["resource"] == of]
     for line in found:
         sides = [value_at(line[side], at_ms) for side in ("changed", "without")]
         if equal or sides[0] != sides[1]:
