@@ -1,0 +1,1 @@
+export{t as default}from"./Curves-Dn2zziI0.js";

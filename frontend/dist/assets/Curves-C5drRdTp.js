@@ -1,1 +1,0 @@
-export{t as default}from"./Curves-Ij3aBmIc.js";

@@ -1,0 +1,1 @@
+export{t as default}from"./FieldForm-C6yJ45UH.js";
