@@ -66,7 +66,7 @@ def walk_panel(page: Page, url: str, name: str) -> Iterator[str]:
     """Go through a lesson in its panel; yield when a stop is reached, and when it is answered."""
     stops = opened(page, url, name, "lesson=1")
     for number, stop in enumerate(stops, 1):
-        run = page.get_by_role("button", name=re.compile("^(Run to|运行到)"))
+        run = page.get_by_role("button", name=re.compile("^(Run to tick|运行到时刻)"))
         answer = page.get_by_role(
             "button", name=re.compile("^(Show the answer|显示答案)")
         )
