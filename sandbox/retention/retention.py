@@ -16,7 +16,7 @@ from django.conf import settings
 from django.contrib.sessions.models import Session
 from django.db import transaction
 from django.db.models import Case, F, Model, Q, QuerySet, Value, When, Window
-from django.db.models.functions import RowNumber
+from django.db.models.functions import Greatest, RowNumber
 from django.utils import timezone
 
 from sandbox.models import (
@@ -62,12 +62,13 @@ def most_ticks() -> int:
     """Return how many ticks a sandbox may keep now; 0 = all. O(sandboxes).
 
     HISTORY_TICKS, or fewer where all sandboxes keep more than HISTORY_TICKS_IN_ALL.
+    What a fork shares is its parent's.
     """
     each, in_all = settings.HISTORY["ticks"], settings.HISTORY["in_all"]
     if not in_all:
         return each
     kept = Sandbox.objects.filter(archived_at=None).annotate(
-        kept=F("tick") - F("kept_tick")
+        kept=F("revision") - Greatest("kept_revision", "parent_revision")
     )
     lengths = sorted(kept.values_list("kept", flat=True))
     return _stricter(each, level(lengths, in_all))

@@ -142,6 +142,7 @@ class WorkerPool:
             watch.daemon = True
             watch.start()
             connection.settings_dict["CONN_MAX_AGE"] = CONNECTION_S
+            connection.settings_dict["OPTIONS"].pop("pool", None)  # of a web process
             if place > 0:
                 os.nice(LONG_WORK_NICE)
             status = work(name_of(place), self.queues_of(place))

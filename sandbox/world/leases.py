@@ -8,9 +8,10 @@ database's, so a host may have any clock.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 from django.db import connection
 
@@ -44,15 +45,8 @@ class Claim:
 
 def take(sandbox_id: str, *, lease_s: float = LEASE_S) -> Claim | None:
     """Return a claim, or None when another process holds the sandbox."""
-    now = database_time.words()
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"UPDATE {_TABLE} SET fence = fence + 1, lease_until = {now} + %s"
-            f" WHERE id = %s AND lease_until < {now} RETURNING fence",
-            [lease_s, sandbox_id],
-        )
-        found = cursor.fetchone()
-    return None if found is None else Claim(sandbox_id, found[0])
+    found = _take(sandbox_id, lease_s, "fence")
+    return None if found is None else Claim(sandbox_id, *found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,22 +66,50 @@ def take_to_tick(sandbox_id: str, ticket: float | None, by: str) -> TickClaim | 
     None when another process holds the sandbox, or when a later message was sent. The
     try is counted before the work: a process that is lost writes nothing any longer.
     """
-    now = database_time.words()
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"UPDATE {_TABLE} SET fence = fence + 1, lease_until = {now} + %s,"
-            " queued_until = 0, warm = %s, tried_at = revision,"
-            " tries = CASE WHEN tried_at = revision THEN tries + 1 ELSE 1 END"
-            f" WHERE id = %s AND lease_until < {now}"
-            + (" AND queued_until = %s" if ticket is not None else "")
-            + " RETURNING fence, tries, cluster",
-            [LEASE_S, by, sandbox_id, *([] if ticket is None else [ticket])],
-        )
-        found = cursor.fetchone()
+    found = _take(
+        sandbox_id,
+        LEASE_S,
+        "fence, tries, cluster",
+        sets=", queued_until = 0, warm = %s, tried_at = revision,"
+        " tries = CASE WHEN tried_at = revision THEN tries + 1 ELSE 1 END",
+        values=[by],
+        ticket=ticket,
+    )
     if found is None:
         return None
     fence, tries, cluster = found
     return TickClaim(Claim(sandbox_id, fence), tries, cluster)
+
+
+def _take(
+    sandbox_id: str,
+    lease_s: float,
+    columns: str,
+    *,
+    sets: str = "",
+    values: Sequence[str] = (),
+    ticket: float | None = None,
+) -> Sequence[Any] | None:
+    """Return columns of a row whose lease begins; None where it may not."""
+    now = database_time.words()
+    statement = (
+        f"UPDATE {_TABLE} SET fence = fence + 1, lease_until = {now} + %s{sets}"
+        f" WHERE id = %s AND lease_until < {now}"
+    )
+    wanted: list[Any] = [lease_s, *values, sandbox_id]
+    if ticket is not None:
+        statement, wanted = f"{statement} AND queued_until = %s", [*wanted, ticket]
+    with connection.cursor() as cursor:
+        if connection.features.can_return_columns_from_insert:
+            cursor.execute(f"{statement} RETURNING {columns}", wanted)
+        else:  # SQLite before 3.35
+            cursor.execute(statement, wanted)
+            if cursor.rowcount != 1:
+                return None
+            asked = f"SELECT {columns} FROM {_TABLE} WHERE id = %s"
+            cursor.execute(asked, [sandbox_id])
+        found: Sequence[Any] | None = cursor.fetchone()
+    return found
 
 
 def renew(claim: Claim, *, lease_s: float = LEASE_S) -> bool:

@@ -205,6 +205,13 @@ def test_all_together_keep_no_more_than_the_operator_lets_them(
     assert row(short).kept_tick == 0
 
 
+def test_what_a_fork_shares_is_counted_once(long, person, settings):
+    settings.HISTORY = {"ticks": 0, "days": 0, "in_all": row(long).revision + 10}
+    for _ in range(3):
+        actions.do_fork(person, long.pk, tick=90)
+    assert retention.most_ticks() == 0
+
+
 @given(st.lists(st.integers(0, 1000), min_size=1).map(sorted), st.integers(1, 5000))
 def test_the_longest_are_shortened_to_one_length(lengths, most):
     one = retention.level(lengths, most)

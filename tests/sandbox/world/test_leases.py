@@ -28,6 +28,18 @@ def test_giving_one_sandbox_back_leaves_others_of_the_same_fence_held(busy, make
     assert leases.take(busy.pk) is not None
 
 
+@pytest.mark.parametrize("returns", [True, False])
+def test_who_takes_one_to_tick_counts_a_try(busy, monkeypatch, returns):
+    monkeypatch.setattr(
+        type(connection.features), "can_return_columns_from_insert", returns
+    )
+    Sandbox.objects.update(fence=7, queued_until=2.5)
+    assert leases.take_to_tick(busy.pk, 1.5, "0.7@here") is None
+    taken = leases.take_to_tick(busy.pk, 2.5, "0.7@here")
+    assert (taken.claim.fence, taken.tries, row(busy).warm) == (8, 1, "0.7@here")
+    assert leases.take(busy.pk) is None
+
+
 def test_renewing_one_sandbox_renews_no_other_of_the_same_fence(busy, make):
     other = make(*contended())
     Sandbox.objects.update(fence=7)
