@@ -129,13 +129,13 @@ def _is_served(service: Key, manifests: Manifests) -> bool:
     )
 
 
-def _labels_of_pods(manifest: Mapping[str, Any]) -> dict[str, str]:
+def _labels_of_pods(manifest: Mapping[str, Any]) -> Mapping[str, str]:
     """Return the labels of a Pod, or of the template of what makes Pods."""
-    if manifest.get("kind") != "Pod":
-        spec = manifest.get("spec")
-        template = spec.get("template") if isinstance(spec, Mapping) else None
-        manifest = template if isinstance(template, Mapping) else {}
-    return (manifest.get("metadata") or {}).get("labels") or {}
+    found: Any = manifest
+    inside = () if manifest.get("kind") == "Pod" else ("spec", "template")
+    for name in (*inside, "metadata", "labels"):  # an unknown kind has any shape
+        found = found.get(name) if isinstance(found, Mapping) else None
+    return found if isinstance(found, Mapping) else {}
 
 
 def _unlabelled(manifests: Manifests, places: Places) -> Iterator[Finding]:

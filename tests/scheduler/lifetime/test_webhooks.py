@@ -231,6 +231,26 @@ def test_a_service_that_is_missing_is_found_and_the_webhook_is_up():
     assert told(*lacking[1:], lenient, service()) == []
 
 
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "x",
+        {"template": ["x"]},
+        {"template": {"metadata": "x"}},
+        {"template": {"metadata": {"labels": ["app"]}}},
+    ],
+)
+def test_an_object_of_an_unknown_kind_and_of_any_shape_makes_no_pod_of_a_service(spec):
+    strange = {
+        "apiVersion": "example.com/v1",
+        "kind": "Strange",
+        "metadata": {"name": "x", "namespace": "system"},
+        "spec": spec,
+    }
+    expected = ["is here, and nothing that makes one: webhook"]
+    assert told(hook(), node("n"), service(), strange) == expected
+
+
 def told(*objects: dict[str, Any]) -> list[str]:
     """Return the part that tells one finding on the Service from the other."""
     found = " ".join(map(str, assembled(*objects, stack="kube").loaded.findings))
