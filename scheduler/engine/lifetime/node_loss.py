@@ -350,7 +350,8 @@ class NodeLoss(PodEnds):
             goes_on = run.failed_at and run.pods and run.ready_ms is None
             if goes_on and run.all_ready():
                 self._all_ready(run)  # nobody follows the failed indexes
-        elif run.pods and self.job_of(run) is not None:
+        elif self.job_of(run) is not None:
+            self.jobs.has_its_pods(self.host.objects[run.owner])
             self.stop_waiting(run.owner)
         else:
             self.jobs.wait_gated(self.host.objects[run.owner])

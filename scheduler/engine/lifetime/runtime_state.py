@@ -155,7 +155,7 @@ class JobControllers(Protocol):
         """Return how many pods are made of the count that was admitted."""
 
     def has_its_pods(self, owner: Object) -> None:
-        """Note that an owner has all the pods that it wants."""
+        """Note that an owner has all the pods that it wants; one that stops wants none."""
 
 
 class RuntimeState:

@@ -149,6 +149,8 @@ class RunStarting(RunRounds):
         if run.step_due() == Due.REPLACE:
             run.step = None
             self._touch(owner)
+            if owner in self.host.objects:
+                self.jobs.has_its_pods(self.host.objects[owner])
         pods, run.pods = run.pods, []
         for pod in pods:
             self.owners.pop(pod, None)

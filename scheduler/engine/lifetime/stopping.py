@@ -33,6 +33,7 @@ class RunEnding(RunStarting):
         run.step = run.seen_ms = None
         self._touch(run.owner)
         owner = self.host.objects[run.owner]
+        self.jobs.has_its_pods(owner)
         if run.owner.kind == POD:
             self.end_pod(owner, failed=run.failed)
             self.emit_finish(run.owner, failed=run.failed)
@@ -128,8 +129,10 @@ class RunEnding(RunStarting):
 
     def _halt(self, run: Run) -> None:
         """Void what an attempt still had before it."""
-        if run.active and run.owner in self.host.objects:
-            self.jobs.resized(self.host.objects[run.owner], started=False)
+        if (owner := self.host.objects.get(run.owner)) is not None:
+            self.jobs.has_its_pods(owner)
+            if run.active:
+                self.jobs.resized(owner, started=False)
         run.active, run.failed = False, False
         run.ready_ms = run.ends_ms = run.seen_ms = run.deadline_ms = None
         run.waiting.clear()

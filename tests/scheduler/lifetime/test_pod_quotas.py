@@ -12,6 +12,7 @@ from scheduler.model.objects import Key, Object
 from tests.builders import job, node, small_cluster, world_of
 from tests.scheduler.lifetime.test_pod_controllers import controller, places
 from tests.scheduler.lifetime.test_pod_groups import gated, serving
+from tests.scheduler.lifetime.test_reconcilers import JOB, edited, workloads
 
 QUOTA = Key("ResourceQuota", "default", "q")
 
@@ -84,6 +85,44 @@ def test_who_has_its_pods_begins_anew_with_the_next_quota():
     world.put(Object(key=QUOTA, manifest=quota({"pods": "0"})))
     world.delete(Key("Pod", "default", *places(world)))
     assert tried_at(world, 40) == [31, 32, 34, 38]
+
+
+def test_a_job_that_a_person_suspended_begins_its_tries_anew():
+    world = world_of(node("n1"), quota({"pods": "0"}), job("j"))
+    assert tried_at(world, 20) == [0, 1, 3, 7, 15]
+    edited(world, JOB, suspend=True)
+    simulate(world, until_ms=20_000)
+    edited(world, JOB, suspend=False)
+    assert tried_at(world, 23) == [15, 16, 18, 22]
+
+
+def test_a_job_whose_workload_was_deactivated_begins_its_tries_anew():
+    made = job("j", queue="main")
+    world = world_of(*small_cluster(), node("n1"), quota({"pods": "0"}), made)
+    assert tried_at(world, 20) == [0, 1, 3, 7, 15]
+    edited(world, workloads(world)[0].key, active=False)
+    simulate(world, until_ms=20_000)
+    edited(world, workloads(world)[0].key, active=True)
+    assert tried_at(world, 23) == [15, 16, 18, 22]
+
+
+def test_a_job_that_failed_by_its_deadline_is_not_said_to_lack_pods():
+    made = job("j")
+    made["spec"]["activeDeadlineSeconds"] = 5
+    world = world_of(node("n1"), quota({"pods": "0"}), made)
+    assert tried_at(world, 60) == [0, 1, 3]
+    assert world.lifetime.job_stage.quotas.refusals == {}
+
+
+def test_a_set_that_asks_for_none_while_it_waits_begins_its_tries_anew():
+    made, key = serving("StatefulSet", 1), Key("StatefulSet", "default", "statefulset")
+    full = quota({"pods": "0"})
+    world = world_of(*small_cluster(cpu=0), node("n1"), full, made)
+    assert tried_at(world, 20) == [0, 1, 3, 7, 15]
+    edited(world, key, replicas=0)
+    simulate(world, until_ms=20_000)
+    edited(world, key, replicas=1)
+    assert tried_at(world, 23) == [15, 16, 18, 22]
 
 
 def test_a_controller_that_has_its_pods_is_not_woken_by_its_last_try():

@@ -169,7 +169,7 @@ class JobEnd(JobLength):
         self.controllers.wait(controller, at_ms)
 
     def has_its_pods(self, owner: Object) -> None:
-        """Note that an owner has all the pods that it wants."""
+        """Note that an owner has all the pods that it wants; one that stops wants none."""
         if self.quotas.tries:
             self.quotas.made(self._maker(owner))
 
