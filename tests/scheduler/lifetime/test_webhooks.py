@@ -110,6 +110,39 @@ def test_a_webhook_with_a_ready_pod_holds_nothing_back(stack):
     assert made(world(hook(), server(), work(stack), stack=stack))
 
 
+@pytest.mark.parametrize("stack", ["kube", "kueue"])
+def test_a_webhook_whose_pod_is_on_a_deleted_node_is_down_at_once(stack):
+    late = world(hook(), node("other"), on("n"), work(stack), stack=stack)
+    simulate(late, until_ms=900)
+    late.delete(Key("Node", "", "n"))
+    assert Key("Pod", "system", "server") in late.objects
+    assert not made(late)
+
+
+@pytest.mark.parametrize("status", ["Unknown", "False"])
+def test_a_webhook_whose_pod_is_on_a_node_that_is_not_ready_is_down_meanwhile(status):
+    late = world(hook(), node("other"), on("n"), work())
+    simulate(late, until_ms=900)
+    said(late, "n", status)
+    assert not made(late, 6)
+    said(late, "n", "True")
+    assert made(late, 9)
+
+
+def on(name: str) -> dict[str, Any]:
+    """Return the pod of the webhook, bound to this node."""
+    given = server()
+    given["spec"]["nodeName"] = name
+    return given
+
+
+def said(of: World, name: str, status: str) -> None:
+    """Let a node say whether it is Ready."""
+    key = Key("Node", "", name)
+    of.objects[key].status["conditions"] = [{"type": "Ready", "status": status}]
+    of.put(of.objects[key])
+
+
 @pytest.mark.parametrize(
     ("differs", "taken"),
     [

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from scheduler.engine.kueue.topology.tree import is_ready
 from scheduler.engine.lifetime.continuing import TaintEviction
+from scheduler.engine.lifetime.runtime_state import NODE
 from scheduler.model.objects import Key, Object, cluster_of, namespace_labels, qualified
 from scheduler.model.reasons import has_ended, is_true
 from scheduler.model.selectors import labels_selected, read_selector
@@ -68,15 +70,29 @@ class Webhooks:
         if service is None or not (labels := labels_selected(service.manifest)):
             return False
         selector = read_selector({"matchLabels": labels})
-        cluster, lifetime = cluster_of(service.key), self.lifetime
+        cluster = cluster_of(service.key)
         return not any(
             key.kind == "Pod"
             and key.namespace == service.key.namespace
             and cluster_of(key) == cluster
-            and key not in lifetime.host.deleting
-            and key not in lifetime.terminating
             and selector.matches(pod.labels)
-            and is_true(status := lifetime.host.get(key).status, "Ready")
+            and self._serves(pod)
+            for key, pod in self.lifetime.host.objects.items()
+        )
+
+    def _serves(self, pod: Object) -> bool:
+        """Return whether a pod is ready, stays, and is on a node that is there and ready.
+
+        Of a node that is not the node controller says that its pods are not ready.
+        """
+        host, status = self.lifetime.host, self.lifetime.host.get(pod.key).status
+        node = Key(NODE, "", str(pod.spec.get("nodeName")))
+        key = qualified(node, cluster_of(pod.key))
+        return (
+            is_true(status, "Ready")
             and not has_ended(status)
-            for key, pod in lifetime.host.objects.items()
+            and pod.key not in host.deleting
+            and pod.key not in self.lifetime.terminating
+            and key in host.objects
+            and is_ready(host.get(key).status)
         )
