@@ -274,6 +274,10 @@ class RuntimeState:
         self.used[text] = self.used.get(text, 0) + 1
         return self.used[text]
 
+    def give_back_ordinal(self, key: Key) -> None:
+        """Let the number that a replica of this name took last be the next again."""
+        self.used[f"replica {key}"] -= 1
+
     def look_at(self, *keys: Key) -> None:
         """Let these objects be taken up at this instant; a stored world does so, too."""
         for key in keys:

@@ -265,8 +265,6 @@ class RunStarting(RunRounds):
             node_selector=pod_set.get("nodeSelector") or {},
             tolerations=pod_set.get("tolerations") or [],
         )
-        self._give_index(run, pod)
-        self._take_part(run, pod)
         delay = self.jobs.refused_for(owner, pod)
         if delay is not None:
             if run.step is None:
@@ -274,6 +272,8 @@ class RunStarting(RunRounds):
                 self.timers.add(run.step[1], Due.REPLACE, run.owner)
                 self._touch(run.owner)
             return False
+        self._give_index(run, pod)
+        self._take_part(run, pod)
         self._give_claims(run, owner, pod)
         run.made += 1
         self.attach(run, pod.key)

@@ -13,6 +13,7 @@ from tests.builders import job, node, small_cluster, world_of
 from tests.scheduler.lifetime.test_pod_controllers import controller, places
 from tests.scheduler.lifetime.test_pod_groups import gated, serving
 from tests.scheduler.lifetime.test_reconcilers import JOB, edited, workloads
+from tests.scheduler.lifetime.test_rounds import by_hand
 
 QUOTA = Key("ResourceQuota", "default", "q")
 
@@ -125,6 +126,15 @@ def test_a_set_that_asks_for_none_while_it_waits_begins_its_tries_anew():
     assert tried_at(world, 23) == [15, 16, 18, 22]
 
 
+@pytest.mark.parametrize("kind", ["ReplicaSet", "DaemonSet"])
+def test_pods_that_were_refused_use_up_no_number(kind):
+    held = world_of(node("n1"), quota({"pods": "0"}), controller(kind))
+    assert tried_at(held, 5) == [0, 1, 3]
+    held.delete(QUOTA)
+    simulate(held, until_ms=9_000)
+    assert [*places(held)] == ["web-pod-1"]
+
+
 def test_a_controller_that_has_its_pods_is_not_woken_by_its_last_try():
     world = world_of(node("n1"), quota({"pods": "0"}), controller("DaemonSet"))
     simulate(world, until_ms=20_000)
@@ -167,3 +177,15 @@ def test_a_pod_that_yunikorn_rejected_holds_no_quota_whoever_looked(looked):
     world.put(Object(key=Key("ReplicaSet", "default", "other"), manifest=other))
     assert tried_at(world, 8) == []
     assert places(world)["other-pod-1"] == "n1"
+
+
+def test_tries_that_are_refused_lose_no_work_that_checkpoints_kept():
+    made = job("rounds", parallelism=2, runtime="60s", checkpoint_every="10s")
+    hands = [by_hand("45s", suspend=True), by_hand("50s", suspend=False)]
+    world = world_of(node("n1"), made, *hands)
+    simulate(world, until_ms=1_000)
+    world.put(Object(key=QUOTA, manifest=quota({"pods": "0"})))
+    assert tried_at(world, 55) == [50, 51, 53]
+    world.delete(QUOTA)
+    done = simulate(world, until_ms=300_000).decisions
+    assert [d.at_ms for d in done if d.reason == "Succeeded"] == [77_000]

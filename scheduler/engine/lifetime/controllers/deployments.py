@@ -282,6 +282,7 @@ def make_owned_pod(
         pod.metadata["annotations"] |= ours(owner) | _timed(template)
     delay = lifetime.jobs.refused_for(owner, pod)
     if delay is not None:
+        lifetime.give_back_ordinal(owner.key)
         lifetime.jobs.sync_again(owner.key, lifetime.context.now_ms + delay)
         return False
     return lifetime.jobs.put_admitted(pod)
