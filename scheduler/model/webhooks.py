@@ -34,9 +34,12 @@ class Webhook(msgspec.Struct, frozen=True, kw_only=True):
     objects: Selector
     scheduler: str  # the schedulerName that it gives; "" where it gives none
 
-    def takes(self, labels: Mapping[str, str], of_namespace: Mapping[str, str]) -> bool:
-        """Return whether it is called for a pod of these labels in such a namespace."""
-        return self.namespaces.matches(of_namespace) and self.objects.matches(labels)
+    def takes(
+        self, labels: Mapping[str, str] | None, of_namespace: Mapping[str, str]
+    ) -> bool:
+        """Return whether it is called for a pod of these labels, or any, in a namespace."""
+        taken = labels is None or self.objects.matches(labels)
+        return taken and self.namespaces.matches(of_namespace)
 
     def mutate(self, pod: dict[str, Any]) -> None:
         """Set in a pod's spec what the configuration says that the webhook sets."""

@@ -205,9 +205,18 @@ class Unplaced(Words, prefix="unplaced"):
         "{kind} {configuration} says failurePolicy Fail of webhook {name}, and no pod of "
         "Service {service} is ready. With failurePolicy Ignore pods are made without it."
     )
+    WEBHOOKS = (
+        "{kind} {configuration} says failurePolicy Fail of webhook {name}, and no pod of "
+        "Service {service} is ready. Down, too: {others}. With failurePolicy Ignore of all "
+        "of them pods are made without them."
+    )
     DEADLOCK = (
         "Its rules take the pods of its own Service, too: it does not come back by itself "
         "unless its namespaceSelector leaves out namespace {namespace}."
+    )
+    DEADLOCKS = (
+        "Pods of its Service wait for {names}, and those wait for it: none comes back by "
+        "itself unless a namespaceSelector leaves out namespace {namespace}."
     )
     FAILED = "{n} of its pods failed."
     AGAIN = "Its back-off ends in {span}; then another pod is made."

@@ -12,12 +12,12 @@ from scheduler.engine.kube.scheduling.scheduler import PluginTable
 from scheduler.engine.lifetime.runs import Due, Run
 from scheduler.engine.world import World, fork
 from scheduler.engine.yunikorn.shim.recorder import scheduled_condition
+from scheduler.input.manifests.references import labels_of_pods
 from scheduler.model.durations import duration_text
 from scheduler.model.objects import Key, Object, cluster_of
 from scheduler.model.pod import Pod
 from scheduler.model.reasons import condition
-from scheduler.model.selectors import labels_selected
-from scheduler.model.sentence import Quantity, Sentence
+from scheduler.model.sentence import Quantity, Sentence, few
 from scheduler.words.why import Befell, Unplaced
 
 _ENDED = ("Succeeded", "Failed")
@@ -83,24 +83,35 @@ def not_made(world: World, key: Key) -> Iterator[Sentence]:
     for maker, why in world.lifetime.job_stage.quotas.refusals.items():
         if owner in (maker, owner_of(world.objects[maker])):
             yield Unplaced.NOT_MADE.said(why=why)
-            yield from _webhook(world, why)
+            yield from _webhook(world, world.objects[maker], why)
 
 
-def _webhook(world: World, why: str) -> Iterator[Sentence]:
+def _webhook(world: World, maker: Object, why: str) -> Iterator[Sentence]:
     """Yield whose failurePolicy refuses pods, and whether it keeps its own away."""
     webhooks = world.lifetime.job_stage.webhooks
     for hook in [one for found in webhooks.known.values() for one in found]:
         service = webhooks.service_of(hook)
         if service is None or hook.failure() != why:
             continue
-        yield Unplaced.WEBHOOK.said(
-            kind=hook.configuration.kind,
-            configuration=hook.configuration.name,
-            name=hook.name,
-            service=service.key.path,
-        )
-        if hook in webhooks.called(service.key, labels_selected(service.manifest)):
-            yield Unplaced.DEADLOCK.said(namespace=service.key.namespace)
+        labels = labels_of_pods(maker.manifest)
+        refusing = webhooks.refusing(maker.key, labels)
+        others = few(other.name for other in refusing if other != hook)
+        said = {
+            "kind": hook.configuration.kind,
+            "configuration": hook.configuration.name,
+            "name": hook.name,
+            "service": service.key.path,
+        }
+        if others.items:
+            yield Unplaced.WEBHOOKS.said(**said, others=others)
+        else:
+            yield Unplaced.WEBHOOK.said(**said)
+        namespace, loop = service.key.namespace, webhooks.loop_of(hook)
+        if len(loop) == 1:
+            yield Unplaced.DEADLOCK.said(namespace=namespace)
+        elif loop:
+            names = few(one.name for one in loop[1:])
+            yield Unplaced.DEADLOCKS.said(names=names, namespace=namespace)
 
 
 def _without_node(world: World, key: Key, run: Run) -> list[Sentence]:

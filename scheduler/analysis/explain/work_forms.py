@@ -17,12 +17,14 @@ from scheduler.engine.kube.cache.pod_group import ELASTIC_QUOTA
 from scheduler.engine.world import World
 from scheduler.engine.yunikorn.shim.pods import APP_ID, app_id, queue_name
 from scheduler.engine.yunikorn.shim.pods import QUEUE as QUEUE_LABEL
+from scheduler.input.manifests.references import labels_of_pods
 from scheduler.input.manifests.run_times import pods_of
 from scheduler.model import amounts
 from scheduler.model.jobs import PRIORITY_CLASS, QUEUE
 from scheduler.model.node import HOSTNAME
-from scheduler.model.objects import Key, Object
+from scheduler.model.objects import Key, Object, cluster_of, qualified
 from scheduler.model.sentence import Items, Quantity, Sentence, few
+from scheduler.model.webhooks import Webhook
 from scheduler.words.why import Asked, IfSubmitted
 
 #: Fields that count pods, and those that say how many of them must start together.
@@ -64,7 +66,7 @@ def ladders(world: World, objects: Sequence[Object]) -> Iterator[Ladder]:
         *([one] for one in _tolerant(world, objects)),
         *([one] for one in _without_rules(objects)),
         *([one] for one in _in_quotas(world, objects)),
-        *([one] for one in _past_webhooks(world, objects)),
+        [*_past_webhooks(world, objects)],
         *([one] for one in _with_nodes(world, objects)),
     ):
         if few_of_a_kind:
@@ -307,17 +309,34 @@ def _in_quotas(world: World, objects: Sequence[Object]) -> Iterator[Variant]:
 
 
 def _past_webhooks(world: World, objects: Sequence[Object]) -> Iterator[Variant]:
-    """Yield the work beside a webhook that is down and no longer fails what it takes."""
+    """Yield the work beside webhooks that are down and no longer refuse its pods.
+
+    First those that take the labels of its template, then all of its namespaces.
+    """
     webhooks = world.lifetime.job_stage.webhooks
-    for key, found in webhooks.known.items():
-        for hook in found:
-            if hook.fails and webhooks.is_down(hook):
-                (given,) = submitted([world.objects[key]], None)
-                for one in given.manifest["webhooks"]:
-                    if one.get("name") == hook.name:
-                        one["failurePolicy"] = "Ignore"
-                said = IfSubmitted.IGNORED.said(name=hook.name)
-                yield said, [given, *submitted(objects, None)]
+    told: list[Webhook] = []
+    for exactly in (True, False):
+        found = {
+            hook: None
+            for obj in objects
+            for cluster in sorted(set(map(cluster_of, webhooks.known)))
+            for hook in webhooks.refusing(
+                qualified(obj.key, cluster),
+                labels_of_pods(obj.manifest) if exactly else None,
+            )
+        }
+        if len(found) == len(told):
+            continue
+        told = [*found]
+        keys = dict.fromkeys(hook.configuration for hook in told)
+        given = [*submitted([world.objects[key] for key in keys], None)]
+        for obj in given:
+            names = {hook.name for hook in told if hook.configuration == obj.key}
+            for one in obj.manifest["webhooks"]:
+                if one.get("name") in names:
+                    one["failurePolicy"] = "Ignore"
+        said = IfSubmitted.IGNORED.said(name=few(hook.name for hook in told))
+        yield said, [*given, *submitted(objects, None)]
 
 
 def _with_nodes(world: World, objects: Sequence[Object]) -> Iterator[Variant]:

@@ -121,7 +121,7 @@ def _is_served(service: Key, manifests: Manifests) -> bool:
     labels = labels_selected(manifests[service])
     selector = read_selector({"matchLabels": labels})
     return not labels or any(
-        selector.matches(_labels_of_pods(manifest))
+        selector.matches(labels_of_pods(manifest))
         for key, manifest in manifests.items()
         if key.namespace == service.namespace
         and cluster_of(key) == cluster_of(service)
@@ -129,7 +129,7 @@ def _is_served(service: Key, manifests: Manifests) -> bool:
     )
 
 
-def _labels_of_pods(manifest: Mapping[str, Any]) -> Mapping[str, str]:
+def labels_of_pods(manifest: Mapping[str, Any]) -> Mapping[str, str]:
     """Return the labels of a Pod, or of the template of what makes Pods."""
     found: Any = manifest
     inside = () if manifest.get("kind") == "Pod" else ("spec", "template")

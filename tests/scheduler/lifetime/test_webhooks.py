@@ -247,6 +247,65 @@ def test_who_asks_what_would_start_is_told_of_the_failure_policy():
     assert first == "failurePolicy Ignore of webhook pods.second"
 
 
+VALIDATING = "ValidatingWebhookConfiguration"
+
+
+@pytest.mark.parametrize(
+    ("other", "change"),
+    [
+        ({}, "failurePolicy Ignore of webhook pods.second and pods.other"),
+        (
+            {"objectSelector": {"matchLabels": {"app": "mine"}}},
+            "failurePolicy Ignore of webhook pods.second and pods.other",
+        ),
+        (
+            {"objectSelector": {"matchLabels": {"app": "other"}}},
+            "failurePolicy Ignore of webhook pods.second",
+        ),
+        ({"failurePolicy": "Ignore"}, "failurePolicy Ignore of webhook pods.second"),
+    ],
+)
+def test_all_webhooks_that_refuse_the_work_are_past_with_ignore_of_each(other, change):
+    given = work()
+    given["spec"]["template"]["metadata"] = {"labels": {"app": "mine"}}
+    held = world(hook(), hook(VALIDATING, name="pods.other", **other))
+    found = would(held, read_submission(held, [("j", yaml.safe_dump(given))]))
+    assert [one.text for one in found.changes] == [change]
+    held.put(Object(key=Key("Job", "default", "j"), manifest=given))
+    simulate(held, until_ms=5_000)
+    _, told, *_ = [one.text for one in not_made(held, Key("Job", "default", "j"))]
+    assert ("Down, too: pods.other." in told) is change.endswith("other")
+
+
+def test_webhooks_that_take_the_pods_of_each_other_are_said_not_to_come_back():
+    service_ = service()
+    service_["metadata"] = {"name": "other", "namespace": "apart"}
+    behind = {"service": {"name": "other", "namespace": "apart"}}
+    held = world(
+        hook(namespaceSelector=named("apart", "default")),
+        service_,
+        hook(
+            VALIDATING,
+            name="pods.other",
+            clientConfig=behind,
+            namespaceSelector=named("system"),
+        ),
+        work(),
+    )
+    simulate(held, until_ms=5_000)
+    *_, told = [one.text for one in not_made(held, Key("Job", "default", "j"))]
+    assert told == (
+        "Pods of its Service wait for pods.other, and those wait for it: none comes back "
+        "by itself unless a namespaceSelector leaves out namespace system."
+    )
+
+
+def named(*names: str) -> dict[str, Any]:
+    """Return a selector of these namespaces."""
+    expression = {"key": "kubernetes.io/metadata.name", "operator": "In"}
+    return {"matchExpressions": [{**expression, "values": [*names]}]}
+
+
 def test_a_stored_world_tries_again_when_the_world_does():
     first = world(hook(), work())
     simulate(first, until_ms=5_000)

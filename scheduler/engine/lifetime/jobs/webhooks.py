@@ -44,13 +44,40 @@ class Webhooks:
                 return webhook.failure()
         return ""
 
-    def called(self, pod: Key, labels: Mapping[str, str]) -> Iterator[Webhook]:
-        """Yield the webhooks that the creation of such a pod calls, in order."""
+    def called(self, pod: Key, labels: Mapping[str, str] | None) -> Iterator[Webhook]:
+        """Yield the webhooks that the creation of such a pod calls, in order.
+
+        Without labels: those that are called for a pod of any.
+        """
         cluster = cluster_of(pod)
         for key in sorted(self.known):
             for webhook in self.known[key] if cluster_of(key) == cluster else ():
                 if webhook.takes(labels, self._labels_of(pod.namespace, cluster)):
                     yield webhook
+
+    def refusing(self, pod: Key, labels: Mapping[str, str] | None) -> list[Webhook]:
+        """Return those of the called ones that refuse such a pod now."""
+        called = self.called(pod, labels)
+        return [hook for hook in called if hook.fails and self.is_down(hook)]
+
+    def loop_of(self, hook: Webhook) -> list[Webhook]:
+        """Return the fewest webhooks, `hook` first, each of which refuses the last one's pods.
+
+        The last one's pods are refused by `hook`; [] where that is not so.
+        """
+        ways, seen = [[hook]], set[Webhook]()
+        for way in ways:
+            service = self.service_of(way[-1])
+            if service is None:
+                continue
+            labels = labels_selected(service.manifest)
+            for other in self.refusing(service.key, labels):
+                if other == hook:
+                    return way
+                if other not in seen:
+                    seen.add(other)
+                    ways.append([*way, other])
+        return []
 
     def _labels_of(self, namespace: str, cluster: str) -> dict[str, str]:
         key = qualified(Key("Namespace", "", namespace), cluster)
