@@ -1,0 +1,1 @@
+export{t as default}from"./FieldForm-BAMP5g0R.js";

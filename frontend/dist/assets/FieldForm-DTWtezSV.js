@@ -1,1 +1,0 @@
-export{t as default}from"./FieldForm-C6yJ45UH.js";

@@ -1,1 +1,0 @@
-export{t as loader}from"./loader.svelte-Erp11bbe.js";
