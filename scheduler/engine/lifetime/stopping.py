@@ -33,7 +33,6 @@ class RunEnding(RunStarting):
         run.step = run.seen_ms = None
         self._touch(run.owner)
         owner = self.host.objects[run.owner]
-        self.jobs.has_its_pods(owner)
         if run.owner.kind == POD:
             self.end_pod(owner, failed=run.failed)
             self.emit_finish(run.owner, failed=run.failed)

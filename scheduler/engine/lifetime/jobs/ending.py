@@ -42,6 +42,8 @@ class JobEnd(JobLength):
     def ended(self, owner: Object, run: Run) -> None:
         """Report that an owner's work is done."""
         job = owner_key(owner, frozenset(JOB_KINDS))
+        if self.quotas.tries:
+            self.quotas.made(self._maker(owner))
         if owner.key.kind == "Workload" and self.host.kueue is not None:
             how = self._finished_condition(job, run)
             self.lifetime.give_back_all(run)
