@@ -1,1 +1,0 @@
-export{t as default}from"./FieldForm-BAMP5g0R.js";

@@ -1,0 +1,1 @@
+export{t as default}from"./FieldForm-D6CaEo5h.js";

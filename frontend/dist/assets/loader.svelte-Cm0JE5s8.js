@@ -1,1 +1,0 @@
-export{t as loader}from"./loader.svelte-Ca0bjQAE.js";
