@@ -67,7 +67,9 @@ SEEDED = {
     ],
 }
 pytestmark = [pytest.mark.soak, pytest.mark.timeout(7200)]
-NO_LIMITS = {"SANDBOXES_PER_USER": "0", "REQUESTS_PER_MINUTE": "0"}
+NO_LIMITS = dict.fromkeys(
+    ("SANDBOXES_PER_USER", "REQUESTS_PER_MINUTE", "WRITES_PER_MINUTE"), "0"
+)
 ADDED = {"node": {"name": "n9", "change": "add", "allocatable": {"cpu": "8"}}}
 
 
