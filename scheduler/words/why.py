@@ -218,6 +218,7 @@ class Unplaced(Words, prefix="unplaced"):
         "Pods of its Service wait for {names}, and those wait for it: none comes back by "
         "itself unless a namespaceSelector leaves out namespace {namespace}."
     )
+    NEXT_TRY = "That is tried again in {span}."
     FAILED = "{n} of its pods failed."
     AGAIN = "Its back-off ends in {span}; then another pod is made."
     BACKOFF = "in back-off after a pod that failed"

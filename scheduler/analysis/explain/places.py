@@ -84,15 +84,18 @@ def not_made(world: World, key: Key) -> Iterator[Sentence]:
         if owner in (maker, owner_of(world.objects[maker])):
             yield Unplaced.NOT_MADE.said(why=why)
             yield from _webhook(world, world.objects[maker], why)
+            yield from _next_try(world, maker)
 
 
 def _webhook(world: World, maker: Object, why: str) -> Iterator[Sentence]:
-    """Yield whose failurePolicy refuses pods, and whether it keeps its own away."""
+    """Yield whose failurePolicy refuses pods now, and whether it keeps its own away."""
     webhooks = world.lifetime.job_stage.webhooks
     for hook in [one for found in webhooks.known.values() for one in found]:
         service = webhooks.service_of(hook)
         if service is None or hook.failure() != why:
             continue
+        if not (hook.fails and webhooks.is_down(hook)):
+            continue  # it was so at the last try
         labels = labels_of_pods(maker.manifest)
         refusing = webhooks.refusing(maker.key, labels)
         others = few(other.name for other in refusing if other != hook)
@@ -112,6 +115,20 @@ def _webhook(world: World, maker: Object, why: str) -> Iterator[Sentence]:
         elif loop:
             names = few(one.name for one in loop[1:])
             yield Unplaced.DEADLOCKS.said(names=names, namespace=namespace)
+
+
+def _next_try(world: World, maker: Key) -> Iterator[Sentence]:
+    """Yield when a pod that was refused is tried again. O(runs)."""
+    lifetime = world.lifetime
+    tries = [
+        run.step[1]
+        for owner, run in lifetime.runs.items()
+        if run.step is not None
+        and run.step[0] == Due.REPLACE
+        and maker in (owner, lifetime.job_key(owner))
+    ] or [lifetime.job_stage.controllers.next.get(maker, 0)]
+    if (left := min(tries) - world.context.now_ms) > 0:
+        yield Unplaced.NEXT_TRY.said(span=duration_text(left))
 
 
 def _without_node(world: World, key: Key, run: Run) -> list[Sentence]:

@@ -390,7 +390,10 @@ def test_a_job_whose_pods_a_quota_refuses_says_so_and_waits(stack):
     for known in (world, World.decode(world.encode())):
         found = one(known, "six")
         assert found.about == "Job/default/six"
-        assert found.sentences == [f"No more of its pods are made: {refused}"]
+        assert found.sentences == [
+            f"No more of its pods are made: {refused}",
+            "That is tried again in 16s.",
+        ]
         whole = overview(known)
         assert [(cause.count, cause.names) for cause in whole.causes] == [
             (1, ["Job/default/six"])

@@ -236,6 +236,22 @@ def test_a_webhook_that_takes_its_own_pods_does_not_come_back_and_that_is_said()
         "Ignore pods are made without it.",
         "Its rules take the pods of its own Service, too: it does not come back by "
         "itself unless its namespaceSelector leaves out namespace system.",
+        "That is tried again in 1m0s.",
+    ]
+
+
+@pytest.mark.parametrize("change", [server(), hook(failurePolicy="Ignore")])
+def test_a_webhook_that_holds_nothing_back_any_more_is_not_said_to(change):
+    held = world(hook(), work())
+    simulate(held, until_ms=5_000)
+    given = change["metadata"]
+    key = Key(change["kind"], given.get("namespace", ""), given["name"])
+    held.put(Object(key=key, manifest=copy.deepcopy(change)))
+    simulate(held, until_ms=6_000)
+    said = [one.text for one in not_made(held, Key("Job", "default", "j"))]
+    assert said == [
+        f"No more of its pods are made: {SAID}",
+        "That is tried again in 4s.",
     ]
 
 

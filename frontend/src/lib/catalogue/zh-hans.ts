@@ -2341,6 +2341,7 @@ export const ZH_HANS: Words = {
   "said.unplaced.webhooks": "{kind} {configuration} 中 webhook {name} 的 failurePolicy 为 Fail，而 Service {service} 没有就绪的 Pod。同样不可用的还有：{others}。全部的 failurePolicy 都设为 Ignore 时，Pod 会不经它们而创建。",
   "said.unplaced.deadlocks": "它的 Service 的 Pod 在等待 {names}，而后者的 Pod 又在等待它：除非某个 namespaceSelector 排除命名空间 {namespace}，否则都无法自行恢复。",
   "said.unplaced.deadlock": "它的规则也包括它自己 Service 的 Pod：除非 namespaceSelector 排除命名空间 {namespace}，否则它无法自行恢复。",
+  "said.unplaced.nextTry": "{span} 后会再次尝试。",
   "said.unplaced.failed": "它的 pod 中有 {n} 个失败了。",
   "said.unplaced.again": "退避期在 {span} 后结束，届时会再创建一个 pod。",
   "said.unplaced.backoff": "pod 失败后处于退避期",
