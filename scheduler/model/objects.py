@@ -86,9 +86,13 @@ COLON_NAMES = frozenset(
 )
 
 
+#: The label that an API server gives each namespace, whatever is given.
+NAMESPACE_NAME = "kubernetes.io/metadata.name"
+
+
 def namespace_labels(name: str, labels: Mapping[str, str]) -> dict[str, str]:
     """Return the labels of a namespace with the one that an API server gives each."""
-    return {**labels, "kubernetes.io/metadata.name": name}
+    return {**labels, NAMESPACE_NAME: name}
 
 
 def cluster_of(key: Key) -> str:

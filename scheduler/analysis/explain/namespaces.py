@@ -14,7 +14,7 @@ from scheduler.engine.kueue.tree.tree import ClusterQueue
 from scheduler.engine.kueue.workload.info import WorkloadInfo
 from scheduler.engine.world import World
 from scheduler.model import amounts
-from scheduler.model.objects import Key
+from scheduler.model.objects import NAMESPACE_NAME, Key, namespace_labels
 from scheduler.model.selectors import selector_text
 from scheduler.model.sentence import Sentence, few
 from scheduler.words.why import Short
@@ -32,18 +32,19 @@ def sentences_of(
 ) -> Iterator[Sentence]:
     """Yield the fields, with their values, that keep it out whatever quota is free."""
     if not cluster.matches(queue, work.namespace):
-        given = world.objects[Key(queue.kind, "", queue.name)].spec
-        selector = given.get("namespaceSelector")
+        spec = world.objects[Key(queue.kind, "", queue.name)].spec
+        selector = spec.get("namespaceSelector")
         if selector is None:
             yield Short.NO_SELECTOR.said(queue=queue.name)
             return
         namespace = world.objects.get(Key("Namespace", "", work.namespace))
-        labels = namespace.labels if namespace is not None else {}
+        given = namespace.labels if namespace is not None else {}
+        labels = namespace_labels(work.namespace, given)
         yield Short.NAMESPACE.said(
             queue=queue.name,
             asked=selector_text(selector),
             namespace=work.namespace,
-            given=few([f"{key}={value}" for key, value in labels.items()] or ["none"]),
+            given=few([f"{key}={value}" for key, value in labels.items()]),
         )
     elif limits_error(work):
         for key in _limit_ranges(world, work):
@@ -87,9 +88,12 @@ def _selected(
     key = Key(queue.kind, "", queue.name)
     selector = world.objects[key].spec.get("namespaceSelector") or {}
     own = Key("Namespace", "", work.namespace)
-    labels = selector.get("matchLabels")
+    labels = dict(selector.get("matchLabels") or {})
     now = selector_text(selector)
-    if labels and not selector.get("matchExpressions") and own in world.objects:
+    # An API server writes the name of a namespace over what is given as that label.
+    named = labels.pop(NAMESPACE_NAME, own.name) == own.name
+    only = labels and named and not selector.get("matchExpressions")
+    if only and own in world.objects:
         patch = {"metadata": {"labels": labels}}
         change = Change(
             edits=[Edit(kind=own.kind, namespace="", name=own.name, patch=patch)]

@@ -22,7 +22,7 @@ from scheduler.model import amounts
 from scheduler.model.admission_check import PROVISIONING
 from scheduler.model.errors import QuantityError, SourceLocation
 from scheduler.model.node import HOSTNAME
-from scheduler.model.objects import Key, Object
+from scheduler.model.objects import NAMESPACE_NAME, Key, Object
 from scheduler.model.problems import Form, Wanted
 from scheduler.model.sentence import Sentence
 from scheduler.model.texts.plain_text import write
@@ -154,8 +154,9 @@ class Repairs:
         """Yield the namespace with labels that its ClusterQueue selects, where clear."""
         queue = self._objects[Key("ClusterQueue", "", str(holes["queue"]))]
         labels = _selected(queue.spec.get("namespaceSelector") or {})
-        if labels:
-            name = str(holes["name"])
+        name = str(holes["name"])
+        # An API server gives each namespace this label itself.
+        if labels.pop(NAMESPACE_NAME, name) == name and labels:
             text = ", ".join(f"{key}={value}" for key, value in labels.items())
             said = Repairing.ADD_NAMESPACE.said(name=name, labels=text)
             yield _added(said, "v1", "Namespace", {"name": name, "labels": labels})

@@ -353,6 +353,19 @@ def test_labels_that_are_not_equal_to_one_value_are_named_as_kubectl_does():
     assert "asks for team in (a,b),tier notin (c),!old" in text
 
 
+@pytest.mark.parametrize(
+    ("name", "kind"), [("default", "namespace"), ("other", "namespaceSelector")]
+)
+def test_no_change_gives_a_namespace_the_label_with_its_name(name, kind):
+    labels = {"kubernetes.io/metadata.name": name, "team": "a"}
+    world = run(choosy({"matchLabels": labels}), late(1))
+    [key] = [one for one in world.keys("Workload") if "late" in one.name]
+    text = " ".join(one.text for one in explain(world, key).said)
+    assert "labels of Namespace default: kubernetes.io/metadata.name=default" in text
+    verdicts = counterfactuals(world, key, horizon_ms=30_000).verdicts
+    assert (kind, "yes") in [(one.kind, one.verdict) for one in verdicts]
+
+
 def test_a_limit_range_that_bounds_less_lets_it_in_too():
     world = run(queue(), limit_range(cpu="2"), late(4))
     [key] = [one for one in world.keys("Workload") if "late" in one.name]

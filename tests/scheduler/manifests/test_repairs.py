@@ -127,6 +127,16 @@ def test_a_local_queue_that_is_there_and_wrong_is_not_added_as_well() -> None:
     assert [one.document for choices in repairs for one in choices] == [""]
 
 
+@pytest.mark.parametrize(("name", "added"), [("team", ["a: b"]), ("other", [])])
+def test_no_namespace_is_added_with_the_name_of_another(name, added) -> None:
+    labels = f"{{matchLabels: {{a: b, kubernetes.io/metadata.name: {name}}}}}"
+    queue = QUEUES.replace("{}\n", f"{labels}\n", 1)
+    repairs = found([("q.yaml", queue + LOCAL), ("j.yaml", JOB)]).values()
+    documents = [yaml.safe_load(one.document) for all_ in repairs for one in all_]
+    given = [one["metadata"]["labels"] for one in documents]
+    assert [yaml.safe_dump(one).strip() for one in given] == added
+
+
 def test_a_flavor_and_a_priority_class_that_are_missing_are_added() -> None:
     queues = QUEUES[QUEUES.index("---") :] + LOCAL
     label = "kueue.x-k8s.io/queue-name: main"
