@@ -498,6 +498,20 @@ def test_of_two_configurations_that_serve_one_name_the_later_counts_and_is_said(
     assert [one.split(": ")[0].split(":")[0] for one in said] == ["2.yaml"]
 
 
+def test_the_other_profiles_of_an_earlier_configuration_stay():
+    profile = "- schedulerName: {}\n"
+    head = SCHEDULER.removesuffix(profile.format("{name}"))
+    files = ["".join(map(profile.format, names)) for names in ("abc", "bcd")]
+    loaded = load([(f"{n}.yaml", head + one) for n, one in enumerate(files)])
+    found = read_configurations(loaded.policy["kubeScheduler"])
+    served = [[one.scheduler_name for one in each.profiles] for each in found]
+    assert served == [["a"], ["b", "c", "d"]]
+    said = [one.problem for one in loaded.findings]
+    assert said == [
+        f"schedulerName {name} takes the place of the one before it" for name in "bc"
+    ]
+
+
 @pytest.mark.parametrize(
     "text",
     [

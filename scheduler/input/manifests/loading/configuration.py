@@ -135,13 +135,14 @@ def _add_scheduler(loaded: Loaded, document: Document) -> None:
         place = document.place(notice.path)
         effect = Effect.NO_DECISION if notice.ignored else Effect.NONE
         loaded.findings.append(Finding("warning", place, notice.said, effect=effect))
-    served = _served(given)
-    for other in [one for one in loaded.schedulers if _served(one) & served]:
-        loaded.schedulers.remove(other)
-        loaded.policy.pop("kubeScheduler", None)
-        if other != given:
-            name = f"schedulerName {min(_served(other) & served)}"
-            loaded.warn(document.place("profiles"), ReadAs.SETTING.said(name=name))
+    served = {*_profiles(given)}
+    others = [one for one in loaded.schedulers if one != given]
+    for name in [name for one in others for name in _profiles(one) if name in served]:
+        said = ReadAs.SETTING.said(name=f"schedulerName {name}")
+        loaded.warn(document.place("profiles"), said)
+    if loaded.schedulers:
+        del loaded.policy["kubeScheduler"]
+    loaded.schedulers = [left for one in others if (left := _without(one, served))]
     if not loaded.schedulers:
         _merge_policy(loaded, document, {"kubeScheduler": given})
     loaded.schedulers.append(given)
@@ -149,10 +150,18 @@ def _add_scheduler(loaded: Loaded, document: Document) -> None:
         loaded.policy["kubeScheduler"] = {"kind": "List", "items": loaded.schedulers}
 
 
-def _served(given: dict[str, Any]) -> set[str]:
-    """Return the names by which pods choose a scheduler of a configuration."""
+def _profiles(given: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the profiles of a configuration by the name by which pods choose each."""
     profiles = given.get("profiles") or [{}]
-    return {str(one.get("schedulerName") or DEFAULT_NAME) for one in profiles}
+    return {str(one.get("schedulerName") or DEFAULT_NAME): one for one in profiles}
+
+
+def _without(given: dict[str, Any], served: set[str]) -> dict[str, Any] | None:
+    """Return a configuration without the profiles that another serves; None for none."""
+    if served.isdisjoint(_profiles(given)):
+        return given
+    left = [one for name, one in _profiles(given).items() if name not in served]
+    return {**given, "profiles": left} if left else None
 
 
 def _merge_policy(loaded: Loaded, document: Document, patch: dict[str, Any]) -> None:
