@@ -35,7 +35,7 @@ from scheduler.input.manifests.chosen_run_times import (
 from scheduler.input.manifests.report import FindingGroup, groups_of, unfollowed_fields
 from scheduler.input.manifests.run_times import assumed_run_times
 from scheduler.model import durations
-from scheduler.model.decisions import Decision, Fail, Finish
+from scheduler.model.decisions import Decision, Fail
 from scheduler.model.errors import SchedulerError
 from scheduler.model.releases.release import NO_RELEASE
 from scheduler.model.scenario import FALLBACK, Scenario
@@ -75,8 +75,13 @@ def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
     except (SchedulerError, OSError) as error:
         return refused(error)
     verdicts = judge(assembled.scenario, outcome.decisions)
-    report = _json if options.json else _table
-    report(out, assembled, outcome, measures.summary(), verdicts)
+    lives = measures.lives()
+    summary = measures.summary(lives=lives)
+    if options.json:
+        _json(out, assembled, outcome, summary, verdicts)
+    else:
+        failed = sum(one.ended == "failed" for one in lives.units.values())
+        _table(out, assembled, outcome, summary, verdicts, failed=failed)
     if sides and not options.json:
         out.writelines(_beside(sides))
     verdicts += [verdict for side in sides for verdict in side.verdicts]
@@ -220,6 +225,8 @@ def _table(
     outcome: SimulationResult,
     summary: Summary,
     verdicts: list[Verdict],
+    *,
+    failed: int,
 ) -> None:
     out.writelines(f"{said}\n" for said in as_release(assembled.world))
     out.writelines(
@@ -231,7 +238,7 @@ def _table(
         for kind, one in unfollowed_fields(assembled.loaded)
     )
     out.writelines(_line(decision) + "\n" for decision in outcome.decisions)
-    out.write(_closing(outcome, summary))
+    out.write(_closing(outcome, summary, failed))
     out.writelines(
         f"{'ok  ' if verdict.holds else 'FAIL'} {verdict.text}\n"
         for verdict in verdicts
@@ -259,13 +266,6 @@ def _never(summary: Summary) -> str:
     return f" at least ({summary.waiting} never started)"
 
 
-def _failed(outcome: SimulationResult) -> str:
-    """Return how many of those that finished failed; "" for none."""
-    ended = (one for one in outcome.decisions if isinstance(one, Finish))
-    failed = sum(one.reason == "Failed" for one in ended)
-    return f" ({failed} failed)" if failed else ""
-
-
 def _withheld(outcome: SimulationResult) -> str:
     """Return how many owners had pods that were refused when they were made; "" for none."""
     failed = (one for one in outcome.decisions if isinstance(one, Fail))
@@ -273,11 +273,12 @@ def _withheld(outcome: SimulationResult) -> str:
     return f", pods of {len(owners)} refused ({FAILED_CREATE})" if owners else ""
 
 
-def _closing(outcome: SimulationResult, summary: Summary) -> str:
+def _closing(outcome: SimulationResult, summary: Summary, failed: int) -> str:
+    """Return the last line; `failed` are of those that finished."""
     wait = "-" if summary.wait_p50_ms is None else f"{summary.wait_p50_ms / 1000:.1f}s"
     return (
         f"\n{summary.arrived} arrived, {summary.admitted} admitted, "
-        f"{summary.finished} finished{_failed(outcome)}, "
+        f"{summary.finished} finished{f' ({failed} failed)' if failed else ''}, "
         f"{summary.preemptions} preempted{_withheld(outcome)}, "
         f"median wait {wait}{_never(summary)}, end {outcome.end_ms / 1000:.1f}s"
         f"{'' if outcome.settled else ' (more would happen)'}\n{_searches(summary)}"

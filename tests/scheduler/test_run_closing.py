@@ -20,6 +20,13 @@ FEW = {
 }
 
 
+def overdue() -> dict[str, Any]:
+    """Return a Job that fails at its deadline, before it has a pod."""
+    made = job("late")
+    made["spec"]["activeDeadlineSeconds"] = 5
+    return made
+
+
 @pytest.mark.parametrize(
     ("work", "said"),
     [
@@ -27,6 +34,7 @@ FEW = {
             [pod("p", **{"fails-after": "5s"}), pod("q", runtime="5s")],
             "2 finished (1 failed)",
         ),
+        ([FEW, overdue()], "0 finished, 0 preem"),
         ([FEW, job("mine")], "pods of 1 refused (FailedCreate)"),
         ([pod("q", runtime="5s")], "1 finished, 0 preempted, median"),
     ],

@@ -127,9 +127,12 @@ class Measures:
         """
         now = self.world.context.now_ms
         self.samples.until(now + 1)
-        if lives is None:
-            lives = self.reader.lives(max(now, self.until_ms), self.world)
-        return summarise(self, lives, scheduling_ms)
+        return summarise(self, lives or self.lives(), scheduling_ms)
+
+    def lives(self) -> Lives:
+        """Return the lives of the run, as of now or its end."""
+        now = self.world.context.now_ms
+        return self.reader.lives(max(now, self.until_ms), self.world)
 
     def sharing(self, lives: Lives) -> Sharing:
         """Return what `summary` says of shares, of these lives of the run up to its end."""
