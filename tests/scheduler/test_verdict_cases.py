@@ -29,6 +29,7 @@ from scheduler.model.patches import merge
 from scheduler.model.policy import read_policy
 from tests.builders import job, node, pod, queue_tree, small_cluster, world_of
 from tests.scheduler.lifetime.test_changes import change
+from tests.scheduler.lifetime.test_webhooks import hook, service, work
 
 
 def verdict_of(
@@ -83,6 +84,20 @@ def test_pods_that_wait_for_a_full_node_run_only_with_the_node_that_is_added():
     assert {one.fates[0] for one in found.workloads} == {"only"}
     assert all(one.without.started_ms is None for one in found.workloads if one.without)
     assert found.later_ms == -2 * 60_000
+
+
+@pytest.mark.parametrize(
+    ("given", "changed"),
+    [
+        ([hook(), service(), node("n0")], hook(failurePolicy="Ignore")),
+        ([node("n0", cpu="100m")], node("n0", cpu="9")),
+    ],
+)
+def test_a_change_outside_of_a_spec_is_named_at_the_end_of_a_chain(given, changed):
+    held = world_of(*small_cluster(), *given, work("kueue", runtime="5s"))
+    found = verdict_of(held, put(changed), ticks=10)
+    [end] = [one for one in found.links if one.event == "change"]
+    assert end.subject == str(Key(changed["kind"], "", changed["metadata"]["name"]))
 
 
 def test_a_raised_max_of_yunikorn_lets_those_run_that_waited_for_it():

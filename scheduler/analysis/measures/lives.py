@@ -535,7 +535,9 @@ def _maker(world: World, obj: Object) -> Key:
 def _same(one: Object | None, other: Object | None) -> bool:
     if one is None or other is None:
         return one is other
-    return one.spec == other.spec and one.metadata == other.metadata
+    equal = one.manifest == other.manifest
+    # What a node can hold is in its status.
+    return equal and (one.key.kind != "Node" or one.status == other.status)
 
 
 def _quota(pod_sets: Iterable[PodSetAdmission]) -> Amounts:
