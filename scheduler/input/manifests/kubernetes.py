@@ -26,6 +26,7 @@ from scheduler.model.pod import default_pod_spec
 from scheduler.model.problems import Problem, Wanted, expected
 from scheduler.model.requests import quantities
 from scheduler.model.selectors import Requirement
+from scheduler.model.webhooks import KINDS as WEBHOOKS
 
 #: The kinds whose pod templates the API server reads itself.
 _VALIDATED = frozenset(
@@ -328,6 +329,15 @@ def _check_policy(document: Document, holder: dict[str, Any], path: str) -> None
         expect_whole(document, gang, f"{path}.gang.minCount", least=1)
 
 
+def check_webhooks(document: Document) -> dict[str, Any]:
+    """Check a configuration of webhooks and return its manifest."""
+    for path, item in expect_items(document, document.data, "webhooks"):
+        for name in ("namespaceSelector", "objectSelector"):
+            _check_selector(document, item, f"{path}.{name}")
+        expect_whole(document, item, f"{path}.timeoutSeconds", least=1, default=10)
+    return document.copied()
+
+
 def check_configuration(document: Document) -> dict[str, Any]:
     """Return a KubeSchedulerConfiguration; wrong names and values name their path."""
     try:
@@ -349,5 +359,6 @@ CHECKS: dict[str, Callable[[Document], dict[str, Any]]] = {
     "NodeResourceTopology": check_node_topology,
     "PodGroup.scheduling.k8s.io": check_gang_group,
     "Workload.scheduling.k8s.io": check_gang_workload,
+    **dict.fromkeys(WEBHOOKS, check_webhooks),
     "KubeSchedulerConfiguration": check_configuration,
 }

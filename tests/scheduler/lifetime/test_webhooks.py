@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from scheduler.analysis.conversion.unsimulated import features_of
 from scheduler.analysis.explain.places import not_made
 from scheduler.analysis.explain.would import would
 from scheduler.analysis.forecast.submission import read_submission
+from scheduler.assembly import InputError
 from scheduler.engine.tick import simulate
 from scheduler.engine.world import World
 from scheduler.model.objects import Key, Object
@@ -238,6 +240,26 @@ def test_a_webhook_that_takes_its_own_pods_does_not_come_back_and_that_is_said()
         "itself unless its namespaceSelector leaves out namespace system.",
         "That is tried again in 1m0s.",
     ]
+
+
+@pytest.mark.parametrize(
+    ("given", "at"),
+    [
+        (
+            {
+                "namespaceSelector": {
+                    "matchExpressions": [{"key": "a", "operator": "X"}]
+                }
+            },
+            "webhooks[0].namespaceSelector.matchExpressions[0].operator",
+        ),
+        ({"objectSelector": {"matchLabels": {"a": 1}}}, "objectSelector.matchLabels.a"),
+        ({"timeoutSeconds": 0}, "webhooks[0].timeoutSeconds"),
+    ],
+)
+def test_a_webhook_that_no_api_server_would_take_is_refused_by_its_field(given, at):
+    with pytest.raises(InputError, match=re.escape(at)):
+        world(hook(**given))
 
 
 @pytest.mark.parametrize("change", [server(), hook(failurePolicy="Ignore")])
