@@ -1,0 +1,1 @@
+export{t as default}from"./Curves-DPiNQ6jo.js";

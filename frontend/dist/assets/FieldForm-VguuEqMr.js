@@ -1,1 +1,0 @@
-export{t as default}from"./FieldForm-D6CaEo5h.js";

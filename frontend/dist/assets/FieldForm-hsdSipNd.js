@@ -1,0 +1,1 @@
+export{t as default}from"./FieldForm-Ea2NvdE7.js";

@@ -1,0 +1,1 @@
+export{Wn as isServerMessage}from"./first-C9n2WZtH.js";

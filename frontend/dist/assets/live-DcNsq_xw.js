@@ -1,1 +1,0 @@
-export{Wn as isServerMessage}from"./first-AjBiQlyR.js";

@@ -1,1 +1,0 @@
-export{t as loader}from"./loader.svelte-DxD8KOTL.js";
