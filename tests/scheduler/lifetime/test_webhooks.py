@@ -331,7 +331,7 @@ def test_webhooks_that_take_the_pods_of_each_other_are_said_not_to_come_back():
         work(),
     )
     simulate(held, until_ms=5_000)
-    *_, told = [one.text for one in not_made(held, Key("Job", "default", "j"))]
+    *_, told, _ = [one.text for one in not_made(held, Key("Job", "default", "j"))]
     assert told == (
         "Pods of its Service wait for pods.other, and those wait for it: none comes back "
         "by itself unless a namespaceSelector leaves out namespace system."
