@@ -9,9 +9,9 @@ from sandbox.following.cluster import Cluster, ClusterError
 from scheduler.input.manifests.kinds import TABLE, Kind
 from scheduler.model.texts.plain_text import write
 
-#: Kinds of this project: no cluster has them.
-#: Groups that no cluster serves, and of which a recorded run makes nothing: its pods came.
-_NOT_READ = frozenset({"quotalab.dev", "admissionregistration.k8s.io"})
+#: Groups whose kinds no follower lists: no cluster serves the first, and webhooks decide
+#: nothing where pods are recorded as they came.
+_NOT_LISTED = frozenset({"quotalab.dev", "admissionregistration.k8s.io"})
 #: The ConfigMaps that hold schedulers' settings; no other is read.
 SETTINGS = (
     ("kueue-system", "kueue-manager-config"),
@@ -39,7 +39,7 @@ def followed() -> list[Kind]:
     return [
         kind
         for kind in TABLE
-        if kind.level == "simulated" and kind.plural and kind.group not in _NOT_READ
+        if kind.level == "simulated" and kind.plural and kind.group not in _NOT_LISTED
     ]
 
 

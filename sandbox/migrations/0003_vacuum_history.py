@@ -2,8 +2,8 @@ from typing import Any
 
 from django.db import migrations
 
-# A table of history has millions of rows: a fifth of them, where PostgreSQL would begin
-# to take back their place, is as much again as a tidy server needs.
+# PostgreSQL vacuums a table once a fifth of its rows is dead. Tables of history have
+# millions of rows, so that dead ones would take gigabytes before that.
 OPTIONS = (
     "autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.05"
 )

@@ -18,6 +18,7 @@ class Placing(Words, prefix="place"):
     TAINTS = "Taints that it does not tolerate: {taints}."
     SELECTOR = "Its nodeSelector asks for {asked}; those nodes have {given}."
     AFFINITY = "Its node affinity asks for {asked}; those nodes have {given}."
+    NO_LABEL = "no such label {key}"
     ALONE = "It may go to {names} alone."
     NO_RESOURCE = "No node has {resource}; nodes have {known}."
     NEVER = "It preempts nobody: preemptionPolicy of PriorityClass {name} is Never."

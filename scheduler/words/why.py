@@ -299,6 +299,7 @@ class Asked(Words, prefix="asked"):
     )
     SPARE = "{queue} leaves {idle} of its guaranteed {guaranteed} to others."
     ADMITS_NOTHING = "It admits nothing: {why}."
+    CUT = "These are the first {n}; there are more: ask for one of them by its name."
 
 
 class Befell(Words, prefix="befell"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -100,6 +101,29 @@ def test_no_pattern_of_a_person_is_run_by_re():
         and not written(node.args[0])
     ]
     assert found == []
+
+
+def test_a_pattern_of_lines_stays_in_its_line():
+    """One that runs on is tried anew from each line of a text that someone gives."""
+    found = [
+        f"{name(path)}:{node.lineno}"
+        for path in SOURCES
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call)
+        and ast.unparse(node.func).startswith("re.")
+        and any("re.MULTILINE" in ast.unparse(given) for given in node.args)
+        and runs_on(node.args[0])
+    ]
+    assert found == []
+
+
+def runs_on(node: ast.expr) -> bool:
+    """Return whether a pattern has a set of characters that takes the end of a line."""
+    text = "".join(
+        str(one.value) for one in ast.walk(node) if isinstance(one, ast.Constant)
+    )
+    open_sets = re.findall(r"\[\^(?:[^\]\\]|\\.)*\]", text)
+    return r"\s" in text or any(r"\n" not in one for one in open_sets)
 
 
 def test_numbers_are_read_in_the_digits_of_the_real_systems():

@@ -12,6 +12,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import islice
 from typing import Any
 
 from scheduler.analysis.explain import places, shares
@@ -114,10 +115,12 @@ class Overview(Shape):
 def answers(world: World, name: str, past: Past = NO_PAST) -> list[Answer]:
     """Return why what is named is as it is; the first `MOST_ANSWERS` of several.
 
+    Where there are more, one answer more says so.
+
     `name` is `NAME`, `NAMESPACE/NAME`, `KIND/NAME` or `KIND/NAMESPACE/NAME`; `KIND/` is
     each ClusterQueue, LocalQueue, Cohort, ElasticQuota, Node or pod. `past` is what ended
-    runs before now. Raises SchedulerError where nothing has that name. Cost:
-    an explanation for each object.
+    runs before now. Raises SchedulerError where nothing has that name. Cost: an
+    explanation for each of these.
     """
     kind, slash, rest = name.partition("/")
     present = {*_WITHOUT_OBJECT, *(key.kind for key in world.objects)}
@@ -135,9 +138,12 @@ def answers(world: World, name: str, past: Past = NO_PAST) -> list[Answer]:
         _podless,
     )
     for find in finders:
-        found = list(find(world, wanted, own, name))
-        if found:
-            return [_with_past(world, one, past) for one in found[:MOST_ANSWERS]]
+        found = list(islice(find(world, wanted, own, name), MOST_ANSWERS + 1))
+        shown = [_with_past(world, one, past) for one in found[:MOST_ANSWERS]]
+        if len(found) > MOST_ANSWERS:
+            shown.append(_answer(name, "", [Asked.CUT.said(n=MOST_ANSWERS)]))
+        if shown:
+            return shown
     gone = [key for key in past.named(own) if wanted in ("", key.kind)]
     if not gone:
         raise SchedulerError(Form.NOT_IN_WORLD.said(key=name))

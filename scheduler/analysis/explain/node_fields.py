@@ -19,8 +19,6 @@ from scheduler.model.selectors import (
 from scheduler.model.sentence import Sentence, few
 from scheduler.words.placing import Placing
 
-_ABSENT = "no such label"
-
 
 def fields_of(
     world: World, stage: KubeStage, pod: Pod, table: PluginTable
@@ -69,16 +67,17 @@ def _labels(pod: Pod, nodes: list[NodeInfo]) -> Iterator[Sentence]:
     wanting = [
         one for one in asked if not all(one.matches(info.node.labels) for info in nodes)
     ]
-    given = (
-        f"{one.key}={info.node.labels[one.key]}"
-        if one.key in info.node.labels
-        else f"{_ABSENT} {one.key}"
-        for one in wanting
-        for info in nodes
+    given = dict.fromkeys(
+        (one.key, info.node.labels.get(one.key)) for one in wanting for info in nodes
     )
-    if wanting and nodes:
-        texts = few(requirement_text(one) for one in wanting)
-        yield word.said(asked=texts, given=few(dict.fromkeys(given)))
+    if given:
+        yield word.said(
+            asked=few(requirement_text(one) for one in wanting),
+            given=few(
+                Placing.NO_LABEL.said(key=key) if value is None else f"{key}={value}"
+                for key, value in given
+            ),
+        )
 
 
 def _preemption(world: World, stage: KubeStage, pod: Pod) -> Iterator[Sentence]:

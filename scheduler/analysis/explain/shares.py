@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
 
+from scheduler.analysis.explain.workloads import waits
 from scheduler.engine.kueue.stage import KueueStage
 from scheduler.engine.kueue.tree.tree import Cohort
 from scheduler.engine.yunikorn.objects.model import Queue
@@ -25,7 +26,7 @@ def of_cohort(stage: KueueStage, cohort: Cohort) -> Iterator[Sentence]:
     waiting = Counter(
         queue.name
         for work in stage.cluster.workloads.values()
-        if not work.reserved and not work.finished
+        if waits(work)
         for queue in (stage.cluster.cluster_queue_of(work),)
         if queue is not None
     )

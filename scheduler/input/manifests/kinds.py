@@ -13,6 +13,7 @@ from typing import Literal
 from scheduler.model import registry
 from scheduler.model.schemas import KUEUE as KUEUE
 from scheduler.model.sentence import Sentence
+from scheduler.model.webhooks import KINDS as WEBHOOKS
 from scheduler.words.effects import Effect, NotSimulated
 from scheduler.words.findings import Kept
 from scheduler.words.gaps import Devices
@@ -242,7 +243,7 @@ TABLE: tuple[Kind, ...] = (
             f"{kind.lower()}s",
             namespaced=False,
         )
-        for kind in ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
+        for kind in WEBHOOKS
     ),
     Kind(
         kind="ConfigMap",

@@ -180,7 +180,7 @@ def _classes(manifests: Manifests, pods: Pods) -> Iterator[Finding]:
 def _lost_nodes(manifests: Manifests, pods: Pods) -> Iterator[Finding]:
     """Yield the pods, and templates of pods, whose node does not exist.
 
-    One finding for all without any Node.
+    Without any Node one finding for all pods; of templates another one says so then.
     """
     nodes = {key for key in manifests if key.kind == "Node"}
     lost: list[tuple[Key, Document, str]] = []
@@ -188,13 +188,17 @@ def _lost_nodes(manifests: Manifests, pods: Pods) -> Iterator[Finding]:
         name = pod.get("nodeName")
         if not name or (key.kind == "Pod" and has_ended(document.data.get("status"))):
             continue
+        if key.kind == "Workload":
+            continue  # its podSets are those of its job
         target = qualified(Key("Node", "", str(name)), cluster_of(key))
         if target not in nodes:
             lost.append((target, document, f"{path}.nodeName"))
-    if lost and not nodes:
-        names = sorted({target.name for target, _, _ in lost})
-        said = Missing.NODES.said(n=len(lost), names=listed(names))
-        yield Finding("warning", lost[0][1].place(lost[0][2]), said)
+    if not nodes:
+        run = [one for one in lost if one[1].kind == "Pod"]
+        names = sorted({target.name for target, _, _ in run})
+        if run:
+            said = Missing.NODES.said(n=len(run), names=listed(names))
+            yield Finding("warning", run[0][1].place(run[0][2]), said)
         return
     for target, document, path in lost:
         status = document.data.get("status") or {}

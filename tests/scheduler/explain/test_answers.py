@@ -7,7 +7,13 @@ from typing import Any
 import pytest
 
 from scheduler.analysis.explain import to_document
-from scheduler.analysis.explain.answers import Answer, answers, lines_of, overview
+from scheduler.analysis.explain.answers import (
+    MOST_ANSWERS,
+    Answer,
+    answers,
+    lines_of,
+    overview,
+)
 from scheduler.analysis.explain.counterfactuals import counterfactuals
 from scheduler.analysis.explain.past import DecidedPast
 from scheduler.analysis.explain.workloads import explain
@@ -116,6 +122,29 @@ def test_a_kind_alone_is_all_of_that_kind():
     for kind, names in (("clusterqueue", ["a", "b"]), ("Node", ["n"])):
         found = [answer.about for answer in answers(world, f"{kind}/")]
         assert [about.rpartition("/")[2] for about in found] == names
+
+
+def test_of_many_of_a_kind_the_first_are_answered_and_that_there_are_more_is_said():
+    world = run(*(node(f"n{n:02}") for n in range(MOST_ANSWERS + 1)))
+    *found, last = answers(world, "Node/")
+    assert [len(found), found[-1].about] == [MOST_ANSWERS, "Node//n19"]
+    assert last.sentences == [
+        "These are the first 20; there are more: ask for one of them by its name."
+    ]
+
+
+def test_who_was_stopped_waits_for_nothing_in_a_cohort():
+    queue = cluster_queue("a", cohort="all", cpu=2)
+    stopped = job("j", queue="a", cpu=1, runtime="1h")
+    world = run(flavor(), queue, local_queue("a", cluster_queue="a"), stopped)
+    [key] = world.keys("Workload")
+    world.objects[key].manifest["spec"]["active"] = False
+    world.put(world.objects[key])
+    simulate(world, until_ms=60_000)
+    said = one(world, "Cohort/all").sentences
+    assert (
+        said[-1] == "a leaves 2 CPU of its nominal 2 CPU in flavor default to others."
+    )
 
 
 def test_who_was_set_aside_as_one_alike_was_tried_waits_for_the_same():

@@ -112,6 +112,20 @@ def test_a_webhook_with_a_ready_pod_holds_nothing_back(stack):
     assert made(world(hook(), server(), work(stack), stack=stack))
 
 
+def test_another_ready_pod_of_its_service_serves_once_the_first_is_gone():
+    second = copy.deepcopy(server())
+    second["metadata"]["name"] = "other"
+    late = world(hook(), server(), second, work(), job("k", arrival="20s"))
+    for at_ms, name in ((10_000, "server"), (25_000, "other")):
+        simulate(late, until_ms=at_ms)
+        late.delete(Key("Pod", "system", name))
+    simulate(late, until_ms=40_000)
+    assert {key.name for key in late.keys("Pod")} == {"j-main-0", "k-main-0"}
+    late.put(Object(key=Key("Job", "default", "l"), manifest=job("l")))
+    simulate(late, until_ms=50_000)
+    assert "l-main-0" not in {key.name for key in late.keys("Pod")}
+
+
 @pytest.mark.parametrize("stack", ["kube", "kueue"])
 def test_a_webhook_whose_pod_is_on_a_deleted_node_is_down_at_once(stack):
     late = world(hook(), node("other"), on("n"), work(stack), stack=stack)
@@ -129,6 +143,14 @@ def test_a_webhook_whose_pod_is_on_a_node_that_is_not_ready_is_down_meanwhile(st
     assert not made(late, 6)
     said(late, "n", "True")
     assert made(late, 9)
+
+
+def test_a_pod_that_has_served_serves_no_more_once_it_is_not_ready():
+    late = world(hook(), node("other"), on("n"), work(), job("k", arrival="20s"))
+    assert made(late, 10)
+    said(late, "n", "False")
+    simulate(late, until_ms=25_000)
+    assert "k-main-0" not in {key.name for key in late.keys("Pod")}
 
 
 def on(name: str) -> dict[str, Any]:

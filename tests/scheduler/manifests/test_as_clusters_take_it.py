@@ -231,6 +231,23 @@ def test_pods_without_their_nodes_are_one_finding_that_says_how_to_get_them():
     assert found.problem.endswith("kubectl get nodes -o yaml")
 
 
+TEMPLATE = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {nodeName: n9, containers: [{name: c, image: i}]}
+"""
+
+
+def test_a_template_that_names_a_node_is_no_pod_that_runs_there():
+    found = assemble([("web.yaml", TEMPLATE)]).loaded.findings
+    assert [one.problem for one in found if "run" in one.problem] == []
+
+
 VALUES = """\
 image: {tag: v1}
 yunikorn:

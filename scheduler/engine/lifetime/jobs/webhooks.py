@@ -6,6 +6,7 @@ Source: docs/semantics/controllers.md#webhooks.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import chain
 
 from scheduler.engine.kueue.topology.tree import is_ready
 from scheduler.engine.lifetime.continuing import TaintEviction
@@ -19,13 +20,15 @@ from scheduler.model.webhooks import Webhook, read_webhooks
 class Webhooks:
     """The webhooks of the world, those of mutating configurations first, each kind by name.
 
-    Cost: nothing without a configuration; else one look at all objects per pod that is
-    made and webhook whose Service is there.
+    Cost: nothing without a configuration; else, per pod that is made and webhook whose
+    Service is there, one look at the pod that served it last, or at all objects.
     """
 
     def __init__(self, lifetime: TaintEviction) -> None:
         self.lifetime = lifetime
         self.known: dict[Key, tuple[Webhook, ...]] = {}
+        #: The pod of a Service that was ready when it was looked at; it is looked at first.
+        self._last: dict[Key, Key] = {}
 
     def note(self, obj: Object) -> None:
         """Keep the webhooks of a configuration that pods are made past."""
@@ -97,15 +100,19 @@ class Webhooks:
         if service is None or not (labels := labels_selected(service.manifest)):
             return False
         selector = read_selector({"matchLabels": labels})
-        cluster = cluster_of(service.key)
-        return not any(
-            key.kind == "Pod"
-            and key.namespace == service.key.namespace
-            and cluster_of(key) == cluster
-            and selector.matches(pod.labels)
-            and self._serves(pod)
-            for key, pod in self.lifetime.host.objects.items()
-        )
+        objects = self.lifetime.host.objects
+        last, within = self._last.get(service.key), cluster_of(service.key)
+        for key in chain([last] if last in objects else (), objects):
+            if (
+                key.kind == "Pod"
+                and key.namespace == service.key.namespace
+                and cluster_of(key) == within
+                and selector.matches(objects[key].labels)
+                and self._serves(objects[key])
+            ):
+                self._last[service.key] = key
+                return False
+        return True
 
     def _serves(self, pod: Object) -> bool:
         """Return whether a pod is ready, stays, and is on a node that is there and ready.

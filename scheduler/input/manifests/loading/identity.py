@@ -43,11 +43,12 @@ UNFILLED = frozenset(
 #: The codes of faults in the YAML itself, in place of a limit or of what it says.
 _BROKEN = (NotYaml.KNOWN.value, Problem.COLLECTION.value)
 _NOT_READ = (*_BROKEN, Problem.NO_OBJECT.value, Problem.KEY_TWICE.value)
-#: What stands in every text that could be of a cluster, and in few others: in what no
-#: parser reads a word, in what one reads a key, of a list's items too.
+#: What stands in every text that could be of a cluster, and in few others: a word of a
+#: text that no parser reads, a key, in a list's items too, of one that it reads. A key's
+#: pattern stays in its line: one that runs on is tried anew from each line.
 _OF_CLUSTER = re.compile(r"\b(apiVersion|kind|partitions|queues|spec)\b")
 _KEY_OF_CLUSTER = re.compile(
-    r"^(- *| *- +|[\s{\[]*[\"'])?(apiVersion|partitions|queues)\b", re.MULTILINE
+    r"^(- *| *- +|[ \t{\[]*[\"'])?(apiVersion|partitions|queues)\b", re.MULTILINE
 )
 #: A template shows in the line that breaks, or in one of those before it.
 _BEFORE = 2
