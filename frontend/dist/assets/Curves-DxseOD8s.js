@@ -1,0 +1,1 @@
+export{t as default}from"./Curves-CWdUIU9r.js";

@@ -1,0 +1,1 @@
+export{t as default}from"./FieldForm-mVGc7QR2.js";

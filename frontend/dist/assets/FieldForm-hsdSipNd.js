@@ -1,1 +1,0 @@
-export{t as default}from"./FieldForm-Ea2NvdE7.js";

@@ -1,0 +1,1 @@
+import{Tr as e}from"./first-XsT6aLID.js";function t(t,n,r){let i={with:n.join(`,`),toTick:r};return e(`Comparison`,`GET`,`/sandboxes/${t}/compare`,{query:i})}function n(t,n,r){return e(`PairVerdict`,`GET`,`/sandboxes/${t}/pair`,{query:{with:n},signal:r})}function r(t,n){return e(`Comparison`,`GET`,`/experiments/${t}/compare`,{query:{runs:n.join(`,`)}})}export{n,r,t};

@@ -1,1 +1,0 @@
-export{t as describe,n as describeAll,r as leavesOf}from"./describe-D_9i0J5s.js";

@@ -1,0 +1,1 @@
+export{t as describe,n as describeAll,r as leavesOf}from"./describe-CBa2J-7D.js";

@@ -1,0 +1,1 @@
+import{Br as e,gt as t}from"./first-XsT6aLID.js";function n(n){return n.permitUntilMs===null?e(`pod.assumed`,{node:n.heldOn}):e(`pod.permit`,{node:n.heldOn,plugin:n.permitBy,until:t(n.permitUntilMs)})}export{n as t};

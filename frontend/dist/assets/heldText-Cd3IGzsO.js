@@ -1,1 +1,0 @@
-import{Br as e,gt as t}from"./first-C9n2WZtH.js";function n(n){return n.permitUntilMs===null?e(`pod.assumed`,{node:n.heldOn}):e(`pod.permit`,{node:n.heldOn,plugin:n.permitBy,until:t(n.permitUntilMs)})}export{n as t};

@@ -1,0 +1,1 @@
+export{Wn as isServerMessage}from"./first-XsT6aLID.js";

@@ -1,1 +1,0 @@
-export{Wn as isServerMessage}from"./first-C9n2WZtH.js";

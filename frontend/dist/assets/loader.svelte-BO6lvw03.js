@@ -1,0 +1,1 @@
+export{t as loader}from"./loader.svelte-PZzIrJp0.js";

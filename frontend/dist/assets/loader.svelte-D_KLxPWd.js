@@ -1,1 +1,0 @@
-export{t as loader}from"./loader.svelte-SVh6adBJ.js";

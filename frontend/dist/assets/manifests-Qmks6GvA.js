@@ -1,0 +1,1 @@
+import{Dr as e,Or as t,kr as n}from"./first-XsT6aLID.js";var r={ClusterQueue:`apis/kueue.x-k8s.io/v1beta2/clusterqueues`,Node:`api/v1/nodes`,ResourceFlavor:`apis/kueue.x-k8s.io/v1beta2/resourceflavors`,Topology:`apis/kueue.x-k8s.io/v1beta2/topologies`};async function i(i,a){let o=e(await t(`GET`,`/sandboxes/${i}/${r[a]}`));return n(o.items).map(e=>({kind:a,...e}))}export{i as t};

@@ -1,0 +1,1 @@
+export{t as SCARCE,n as addNode,r as changeCluster,i as changeNode,a as changeOf,o as codeOf,s as dropOn,c as makeEdits,l as move,u as moveOf,d as pressNode,f as unpin,p as wayTo}from"./moves-BnSqKaDH.js";

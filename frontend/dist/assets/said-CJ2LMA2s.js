@@ -1,1 +1,0 @@
-export{t as eventText,n as saidText,r as saidTexts}from"./said-DadPgkvK.js";

@@ -1,0 +1,1 @@
+export{t as eventText,n as saidText,r as saidTexts}from"./said-FhfzP4iH.js";

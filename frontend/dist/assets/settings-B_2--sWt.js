@@ -1,0 +1,1 @@
+export{r as allRecipes,t as allSettings,n as allTerms}from"./settings-GmxNN0K4.js";

@@ -1,1 +1,0 @@
-export{r as allRecipes,t as allSettings,n as allTerms}from"./settings-CFU_ZQTH.js";
